@@ -1,0 +1,1 @@
+"""Evidence sentences, answers and citations."""

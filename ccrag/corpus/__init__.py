@@ -1,0 +1,1 @@
+"""Documents to passages: load, sections, sentences, chunking. No engine, no models."""

@@ -1,0 +1,1 @@
+"""Everything that talks to OpenSearch; the only importer of opensearchpy."""

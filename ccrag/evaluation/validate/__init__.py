@@ -1,0 +1,1 @@
+"""Validators of submission files, one module a format; stricter than the official tools."""

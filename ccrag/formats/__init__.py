@@ -1,0 +1,1 @@
+"""Shared-task file formats: what a record looks like, and reading and writing it."""

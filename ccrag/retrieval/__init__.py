@@ -1,0 +1,1 @@
+"""Pure ranking stages: no I/O, clock, randomness or settings objects."""

@@ -1,0 +1,1 @@
+"""A pipeline over a query file: journal, resumption, output files."""

@@ -1,0 +1,276 @@
+"""
+The values that travel between stages. Only the standard library and our errors.
+
+Offsets are code points into `Document.text`, half open. Ids are strings everywhere, whatever
+the input held. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import isnan
+from typing import Literal, NamedTuple
+
+from ccrag.errors import EmptyCandidatesError, InputError, InvariantError
+
+DocId = str
+PassageId = str
+QueryId = str
+SectionPath = tuple[str, ...]
+TextSource = Literal["full_text", "abstract", "title", "none"]
+
+MAX_DOC_ID_BYTES = 480
+"""OpenSearch takes 512 bytes of `_id`; `#` and the digest need 17, the rest is margin."""
+
+
+class Span(NamedTuple):
+    """`text[start:end]`, in code points."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the user gave; `text` is kept as it came, character for character."""
+
+    doc_id: DocId
+    title: str
+    text: str
+    date: str | None = None
+    """As given, if it starts with a four-digit year; else None."""
+    links: tuple[DocId, ...] = ()
+    text_source: TextSource = "full_text"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and the span below it, heading line included; `path` is () before any heading."""
+
+    path: SectionPath
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """
+    The retrieval unit: consecutive sentences of one document, inside one section.
+
+    `sentences` tile `start:end`; `text == document.text[start:end]`.
+    """
+
+    passage_id: PassageId
+    doc_id: DocId
+    section: SectionPath
+    ordinal: int
+    """Position among the document's passages, from 0."""
+    start: int
+    end: int
+    sentences: tuple[Span, ...]
+    text: str
+    title: str = ""
+    date: str | None = None
+    edges: int = 0
+    """Citation edges that touch the document, for the citation prior."""
+
+    def slice(self, span: Span) -> str:
+        """The document's text at `span`, which must lie inside this passage."""
+        if not self.start <= span.start <= span.end <= self.end:
+            raise InvariantError(f"{span} is outside passage {self.passage_id!r}")
+        return self.text[span.start - self.start : span.end - self.start]
+
+
+def make_passage_id(doc_id: DocId, span: Span, text: str) -> PassageId:
+    """`doc_id#digest`, the digest over span and text: stable across re-indexing, new with content."""
+    content = f"{span.start}:{span.end}:{text}".encode("utf-8", "surrogatepass")
+    return f"{doc_id}#{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def doc_id_of(passage_id: PassageId) -> DocId:
+    """The document of a passage id; document ids may hold `#` themselves."""
+    return passage_id.rpartition("#")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """
+    The documents that may answer a query: ids in the order given, or the whole index.
+
+    Build with `Candidates.of` or `Candidates.whole_index`; an empty set cannot be built.
+    """
+
+    doc_ids: tuple[DocId, ...] | None
+    """None means the whole index, said explicitly."""
+    _members: frozenset[DocId] = field(default=frozenset(), repr=False, compare=False)
+
+    @classmethod
+    def of(cls, doc_ids: Iterable[DocId], *, query_id: QueryId) -> Candidates:
+        """
+        Explicit ids, repeated ones dropped, order kept.
+
+        Raises:
+            EmptyCandidatesError: no id was given.
+            InputError: an id is not a non-empty string (a bare string is not a list of ids).
+        """
+        if isinstance(doc_ids, str):
+            raise InputError(f"query {query_id!r}: candidates must be a list of ids, got a string")
+        unique = tuple(dict.fromkeys(doc_ids))
+        if not unique:
+            raise EmptyCandidatesError(query_id)
+        for doc_id in unique:
+            if not isinstance(doc_id, str) or not doc_id:
+                raise InputError(f"query {query_id!r}: candidate id {doc_id!r} is not a string")
+        return cls(unique, frozenset(unique))
+
+    @classmethod
+    def whole_index(cls) -> Candidates:
+        """Every document of the index that is asked."""
+        return cls(None)
+
+    def __contains__(self, doc_id: object) -> bool:
+        return self.doc_ids is None or doc_id in self._members
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier turn of a dialogue."""
+
+    speaker: Literal["user", "agent"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question and the only documents that may answer it."""
+
+    query_id: QueryId
+    text: str
+    candidates: Candidates
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One wording of a query; `name` is `original`, `keywords`, `temporal`, `method`, `feedback`."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A scored passage. Ids and score travel together, always."""
+
+    passage_id: PassageId
+    doc_id: DocId
+    score: float
+    """Higher is better; the scale is the owning ranking's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Hits of one query from one source, best first; rank 1 is `hits[0]`."""
+
+    query_id: QueryId
+    stage: str
+    """Who scored it, e.g. `bm25:original`, `dense`, `rrf`, `rerank`."""
+    hits: tuple[Hit, ...]
+
+    @classmethod
+    def of(cls, query_id: QueryId, stage: str, hits: Iterable[Hit]) -> Ranking:
+        """
+        Sort `hits` by score, ties by passage id. The only place that orders hits.
+
+        Raises:
+            InvariantError: two hits share a passage id, or a score is NaN.
+        """
+        ordered = sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))
+        if any(isnan(hit.score) for hit in ordered):
+            raise InvariantError(f"{stage}: NaN score for query {query_id!r}")
+        if len({hit.passage_id for hit in ordered}) != len(ordered):
+            raise InvariantError(f"{stage}: a passage appears twice for query {query_id!r}")
+        return cls(query_id, stage, tuple(ordered))
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def top(self, depth: int) -> Ranking:
+        """The first `depth` hits, same stage."""
+        return Ranking(self.query_id, self.stage, self.hits[:depth])
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A sentence span that may support the answer; `text == document.text[start:end]`."""
+
+    evidence_id: str
+    """`e1`, `e2`, … in the order shown."""
+    passage_id: PassageId
+    doc_id: DocId
+    section: SectionPath
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """One sentence of an answer; `citations` index `Answer.references` from 0, best first."""
+
+    text: str
+    evidence_ids: tuple[str, ...]
+    citations: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something a stage wants known: what it did not do, repaired, dropped or could not resolve."""
+
+    stage: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """
+    What a query got. Every citation resolves through `evidence` to a span of a candidate.
+
+    An abstention holds one uncited sentence, the stated form, and no references.
+    """
+
+    query_id: QueryId
+    sentences: tuple[AnswerSentence, ...]
+    references: tuple[DocId, ...]
+    evidence: tuple[Evidence, ...]
+    """All evidence shown, used or not, in order of `evidence_id`."""
+    abstained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A query's way: what was asked, every ranking on the way, what was noted, seconds per stage."""
+
+    variants: tuple[Variant, ...]
+    rankings: tuple[Ranking, ...]
+    notes: tuple[Note, ...]
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An answer with the passages it was read from and its trace."""
+
+    query: Query
+    answer: Answer
+    ranking: Ranking
+    """The final order of passages: reranked shortlist first, then the rest of the fused list."""
+    passages: Mapping[PassageId, Passage]
+    """Passages whose text was fetched, by id."""
+    trace: Trace
