@@ -1,0 +1,154 @@
+"""
+Sentences of the selected passages, scored and chosen as evidence. Pure.
+
+Three steps, so that a scorer can be put in from outside: `candidate_sentences` lists, a scorer
+(`order_scores`, `lexical_scores`, or a model's) maps sentence keys to scores, `choose` picks.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log1p
+from typing import Literal
+
+from ccrag.retrieval.analysis import count_words, terms, unique_terms
+from ccrag.types import DocId, Evidence, Passage, Span
+
+SentenceKey = tuple[DocId, int, int]
+"""Document, start and end: the same sentence in two overlapping passages has one key."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateSentence:
+    """A sentence that may become evidence; `text` is the document's at `span`."""
+
+    passage: Passage
+    rank: int
+    """Of the passage, from 1."""
+    span: Span
+    text: str
+
+    @property
+    def key(self) -> SentenceKey:
+        """What a score is filed under."""
+        return self.passage.doc_id, self.span.start, self.span.end
+
+
+def evidence_sentences(
+    query_text: str,
+    passages: Sequence[Passage],
+    *,
+    scorer: Literal["order", "lexical"],
+    sentences_per_passage: int,
+    max_sentences: int,
+    max_sentence_words: int,
+) -> tuple[Evidence, ...]:
+    """
+    Return the best `max_sentences` sentences of `passages`, `e1` first.
+
+    See `candidate_sentences` for what is considered, `order_scores` and `lexical_scores` for the
+    score. No passages, or with `lexical` none that shares a term with the query: ().
+    """
+    candidates = candidate_sentences(
+        passages,
+        sentences_per_passage=sentences_per_passage,
+        max_sentence_words=max_sentence_words,
+    )
+    if scorer == "order":
+        scores = order_scores(candidates)
+    else:
+        scores = lexical_scores(query_text, candidates)
+    return choose(candidates, scores, max_sentences=max_sentences)
+
+
+def candidate_sentences(
+    passages: Sequence[Passage], *, sentences_per_passage: int, max_sentence_words: int
+) -> tuple[CandidateSentence, ...]:
+    """
+    Return the first sentences of each passage, in reading order, each document span once.
+
+    Spans are trimmed of white space. Blank sentences do not count among the first
+    `sentences_per_passage`; longer ones than `max_sentence_words` do and are then left out.
+    """
+    found: dict[SentenceKey, CandidateSentence] = {}
+    for rank, passage in enumerate(passages, start=1):
+        for span in _first_spans(passage, sentences_per_passage):
+            sentence = CandidateSentence(passage, rank, span, passage.slice(span))
+            if count_words(sentence.text) <= max_sentence_words:
+                found.setdefault(sentence.key, sentence)
+    return tuple(found.values())
+
+
+def order_scores(candidates: Sequence[CandidateSentence]) -> dict[SentenceKey, float]:
+    """Return 1 / rank of the passage for each sentence, which keeps the passages' order."""
+    return {candidate.key: 1 / candidate.rank for candidate in candidates}
+
+
+def lexical_scores(
+    query_text: str, candidates: Sequence[CandidateSentence]
+) -> dict[SentenceKey, float]:
+    """
+    Return the idf-weighted share of the query's terms in each sentence, in (0, 1].
+
+    Sum of idf over the query's terms in the sentence / over all of them, with
+    idf = ln(1 + (N - df + .5) / (df + .5)) over the N candidates. A sentence that shares no term
+    with the query has no score.
+    """
+    found = {candidate.key: frozenset(terms(candidate.text)) for candidate in candidates}
+    frequency = Counter(term for held in found.values() for term in held)
+    idf = {
+        term: log1p((len(found) - frequency[term] + 0.5) / (frequency[term] + 0.5))
+        for term in unique_terms(query_text)
+    }
+    total = sum(idf.values())
+    scores: dict[SentenceKey, float] = {}
+    for key, held in found.items():
+        shared = [weight for term, weight in idf.items() if term in held]
+        if shared:
+            scores[key] = sum(shared) / total
+    return scores
+
+
+def choose(
+    candidates: Sequence[CandidateSentence],
+    scores: Mapping[SentenceKey, float],
+    *,
+    max_sentences: int,
+) -> tuple[Evidence, ...]:
+    """
+    Return the `max_sentences` best candidates as evidence, numbered `e1`, `e2`, … in that order.
+
+    Score descending, then rank of the passage, then position. A candidate without a score is not
+    evidence. Scores may be of any scale; higher is better.
+    """
+    scored = [candidate for candidate in candidates if candidate.key in scores]
+    scored.sort(key=lambda c: (-scores[c.key], c.rank, c.passage.doc_id, c.span))
+    return tuple(
+        _evidence(f"e{number}", candidate, scores[candidate.key])
+        for number, candidate in enumerate(scored[:max_sentences], start=1)
+    )
+
+
+def _first_spans(passage: Passage, depth: int) -> Iterator[Span]:
+    trimmed = (_trimmed(passage, span) for span in passage.sentences)
+    wordy = [span for span in trimmed if span.start < span.end]
+    yield from wordy[:depth]
+
+
+def _trimmed(passage: Passage, span: Span) -> Span:
+    text = passage.slice(span)
+    start = span.start + len(text) - len(text.lstrip())
+    return Span(start, max(start, span.start + len(text.rstrip())))
+
+
+def _evidence(evidence_id: str, candidate: CandidateSentence, score: float) -> Evidence:
+    return Evidence(
+        evidence_id=evidence_id,
+        passage_id=candidate.passage.passage_id,
+        doc_id=candidate.passage.doc_id,
+        section=candidate.passage.section,
+        start=candidate.span.start,
+        end=candidate.span.end,
+        text=candidate.text,
+        score=score,
+    )

@@ -1,0 +1,92 @@
+"""
+BM25 with the statistics of the query's own passages, through the bm25s library. Pure.
+
+OpenSearch scores with the statistics of the whole index; this is the other setting, idf and average
+length over the candidates alone, as the LongEval paper writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ccrag.retrieval.analysis import terms
+from ccrag.types import Hit, Passage, QueryId, Ranking
+
+if TYPE_CHECKING:
+    import bm25s
+
+Scores = npt.NDArray[np.float64]
+
+
+class CandidateBm25:
+    """
+    BM25 over one query's passages, indexed once and asked with every variant.
+
+    score(p) = BM25 of the text + `title_weight` * BM25 of the title, each with its own statistics
+    over the passages. BM25 as Lucene has it: sum over the query's terms, repetitions included, of
+    ln(1 + (N - df + .5) / (df + .5)) * tf / (tf + k1 * (1 - b + b * length / average length)).
+
+    Args:
+        passages: all passages that may be ranked; none is fine.
+        k1: term frequency saturation.
+        b: length normalisation, 0 to 1.
+        title_weight: 0 leaves the title out.
+    """
+
+    def __init__(
+        self, passages: Sequence[Passage], *, k1: float, b: float, title_weight: float
+    ) -> None:
+        self._passages = tuple(passages)
+        self._title_weight = title_weight
+        self._text = _FieldIndex([terms(p.text) for p in passages], k1=k1, b=b)
+        titles = [terms(p.title) for p in passages] if title_weight else []
+        self._title = _FieldIndex(titles, k1=k1, b=b)
+
+    def rank(self, query_id: QueryId, stage: str, text: str, *, depth: int) -> Ranking:
+        """
+        Return the best `depth` passages for `text`.
+
+        A passage that shares no term with `text` is not a hit. A query of stop words, or passages
+        without words, give an empty ranking.
+        """
+        query_terms = terms(text)
+        scores = self._text.scores(query_terms)
+        if self._title_weight:
+            scores = scores + self._title_weight * self._title.scores(query_terms)
+        hits = (
+            Hit(passage.passage_id, passage.doc_id, float(score))
+            for passage, score in zip(self._passages, scores, strict=True)
+            if score > 0
+        )
+        return Ranking.of(query_id, stage, hits).top(depth)
+
+
+class _FieldIndex:
+    """One field of all passages; position in `scores` is position in `texts`."""
+
+    def __init__(self, texts: Sequence[Sequence[str]], *, k1: float, b: float) -> None:
+        self._size = len(texts)
+        self._index = _build(texts, k1=k1, b=b) if any(texts) else None
+
+    def scores(self, query_terms: Sequence[str]) -> Scores:
+        """Return a score per text, float64; zeros where nothing matches."""
+        if self._index is None or not query_terms:
+            return np.zeros(self._size)
+        found: Scores = self._index.get_scores(list(query_terms))
+        return found
+
+
+def _build(texts: Sequence[Sequence[str]], *, k1: float, b: float) -> bm25s.BM25:
+    """Index `texts`, of which at least one has a term (bm25s divides by the average length)."""
+    import bm25s  # half a second: only where it is used
+
+    vocabulary: dict[str, int] = {}
+    ids = [[vocabulary.setdefault(term, len(vocabulary)) for term in text] for text in texts]
+    index = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")
+    # Our own vocabulary: bm25s numbers the terms by iterating a set.
+    index.index((ids, vocabulary), create_empty_token=False, show_progress=False)
+    return index
