@@ -1,1 +1,139 @@
-"""The embedded OpenSearch node: a separate JVM process that ccrag starts, finds again and ends."""
+"""
+The embedded OpenSearch node: one JVM process per data folder, kept until `stop_node`.
+
+    jars      what it is made of: pinned Maven artifacts in a per-user cache, checked by digest
+    java      the Java tools of this machine
+    launch    one start
+    process   processes by pid and start time
+    health    questions over HTTP
+    state     the state file and the lock
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import platformdirs
+
+from ccrag.config import NodeSettings
+from ccrag.engine.node.health import answers
+from ccrag.engine.node.jars import prepare_runtime
+from ccrag.engine.node.launch import start_node
+from ccrag.engine.node.process import end_process, find_process
+from ccrag.engine.node.state import NodeState, exclusive, forget_state, read_state
+from ccrag.errors import NodeError
+
+__all__ = ["NodeState", "data_folder", "ensure_node", "find_node", "node_answers", "stop_node"]
+
+_LOCK_SLACK_S = 60.0
+"""Waiting for another command's start: as long as that may take, and stopping what it replaces."""
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
+def data_folder(settings: NodeSettings) -> Path:
+    """Return the absolute data folder: the one set, else the per-user one."""
+    if settings.data is not None:
+        return settings.data.expanduser().absolute()
+    return platformdirs.user_data_path("ccrag", appauthor=False) / "node"
+
+
+def ensure_node(settings: NodeSettings, *, notify: Callable[[str], None] = _ignore) -> NodeState:
+    """
+    Return the node on the data folder, starting it if none runs; a dead one is replaced.
+
+    Args:
+        notify: takes progress lines ("starting OpenSearch ...").
+
+    Raises:
+        NodeError: it cannot be started, does not answer, or runs with another port or heap than
+            `settings` were explicitly given.
+    """
+    data = data_folder(settings)
+    running = _running(settings)
+    if running is not None and node_answers(running):
+        return running
+    runtime = prepare_runtime(platformdirs.user_cache_path("ccrag", appauthor=False), notify=notify)
+    timeout_s = settings.start_timeout_s + _LOCK_SLACK_S
+    with exclusive(data, timeout_s=timeout_s, doing="starting or stopping the node"):
+        running = _running(settings)
+        if running is not None:
+            return _require_answer(running)
+        _clear_remains(data, notify)
+        notify(f"starting OpenSearch (data {data}, heap {settings.heap_mb} MB)")
+        return start_node(data, settings, runtime)
+
+
+def find_node(settings: NodeSettings) -> NodeState | None:
+    """Return the node that runs on the data folder, without asking whether it answers."""
+    state = read_state(data_folder(settings))
+    if not isinstance(state, NodeState):
+        return None
+    return state if find_process(state.pid, started=state.started) else None
+
+
+def node_answers(state: NodeState) -> bool:
+    """Whether the node answers HTTP requests."""
+    return answers(state.url)
+
+
+def stop_node(settings: NodeSettings) -> NodeState | None:
+    """
+    End the node on the data folder and wait for it; its data stay. None if none was running.
+
+    Raises:
+        NodeError: another command is starting it, or the process is not ours to end.
+    """
+    data = data_folder(settings)
+    if not data.is_dir():
+        return None
+    timeout_s = settings.start_timeout_s + _LOCK_SLACK_S
+    with exclusive(data, timeout_s=timeout_s, doing="starting or stopping the node"):
+        state = read_state(data)
+        was_running = state is not None and end_process(state.pid, started=state.started)
+        forget_state(data)
+    return state if was_running and isinstance(state, NodeState) else None
+
+
+def _running(settings: NodeSettings) -> NodeState | None:
+    state = find_node(settings)
+    if state is not None:
+        _refuse_other_settings(state, settings)
+    return state
+
+
+def _require_answer(state: NodeState) -> NodeState:
+    """Asked under the lock: nobody is just stopping the node."""
+    if not node_answers(state):
+        raise NodeError(
+            f"the node on {state.data} (pid {state.pid}) does not answer at {state.url}; "
+            f"look into {state.log}, or run `ccrag node down` and try again"
+        )
+    return state
+
+
+def _refuse_other_settings(state: NodeState, settings: NodeSettings) -> None:
+    """Compare only what was asked for: a default asks for nothing."""
+    if settings.port is not None and settings.port != state.port:
+        raise NodeError(
+            f"the node on {state.data} listens on port {state.port}, asked was {settings.port}; "
+            "run `ccrag node down` first"
+        )
+    if "heap_mb" in settings.model_fields_set and settings.heap_mb != state.heap_mb:
+        raise NodeError(
+            f"the node on {state.data} has a heap of {state.heap_mb} MB, asked was "
+            f"{settings.heap_mb} MB; run `ccrag node down` first"
+        )
+
+
+def _clear_remains(data: Path, notify: Callable[[str], None]) -> None:
+    """Clear up after a node that died, or after a command that died while starting one."""
+    remains = read_state(data)
+    if remains is None:
+        return
+    notify(f"the node on {data} (pid {remains.pid}) is gone; starting another on its data")
+    end_process(remains.pid, started=remains.started)
+    forget_state(data)

@@ -1,0 +1,107 @@
+"""`ccrag node`: the embedded OpenSearch node, by hand."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ccrag.cli.errors import user_errors
+from ccrag.config import NodeSettings
+from ccrag.engine.node import (
+    NodeState,
+    data_folder,
+    ensure_node,
+    find_node,
+    node_answers,
+    stop_node,
+)
+from ccrag.layers import load_settings
+
+app = typer.Typer(help="Start, stop or look at the embedded OpenSearch node.", no_args_is_help=True)
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="Folder of the node's data. Default: a per-user folder."),
+]
+Port = Annotated[
+    int | None, typer.Option("--port", help="HTTP port on loopback. Default: a free one.")
+]
+HeapMb = Annotated[
+    int | None, typer.Option("--heap-mb", help="Heap of the JVM in MB. Default: 512.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+@app.command()
+def up(data: Data = None, port: Port = None, heap_mb: HeapMb = None) -> None:
+    """
+    Start the node, or find the running one, and print its URL.
+
+    Example: ccrag node up --port 9200
+    """
+    with user_errors():
+        settings = _settings(data=data, port=port, heap_mb=heap_mb)
+        state = ensure_node(settings, notify=_progress)
+        typer.echo(state.url)
+
+
+@app.command()
+def down(data: Data = None) -> None:
+    """
+    End the node; its data stay for the next start.
+
+    Example: ccrag node down
+    """
+    with user_errors():
+        settings = _settings(data=data)
+        state = stop_node(settings)
+        folder = data_folder(settings)
+        if state is None:
+            _progress(f"no node runs on {folder}")
+        else:
+            _progress(f"ended the node at {state.url} (pid {state.pid}); its data stay in {folder}")
+
+
+@app.command()
+def status(data: Data = None, as_json: Json = False) -> None:
+    """
+    Print where the node is and whether it answers.
+
+    Example: ccrag node status --json
+    """
+    with user_errors():
+        settings = _settings(data=data)
+        facts = _facts(find_node(settings), data_folder(settings))
+        if as_json:
+            typer.echo(json.dumps(facts))
+        else:
+            typer.echo("\n".join(f"{name:<8} {value}" for name, value in facts.items()))
+
+
+def _settings(
+    *, data: Path | None = None, port: int | None = None, heap_mb: int | None = None
+) -> NodeSettings:
+    given = {"data": None if data is None else str(data), "port": port, "heap_mb": heap_mb}
+    overrides = [
+        f"node.{name}={json.dumps(value)}" for name, value in given.items() if value is not None
+    ]
+    return load_settings(overrides=overrides).node
+
+
+def _facts(state: NodeState | None, folder: Path) -> dict[str, str | int]:
+    if state is None:
+        return {"status": "not running", "data": str(folder)}
+    return {
+        "status": "running" if node_answers(state) else "running, but it does not answer",
+        "url": state.url,
+        "pid": state.pid,
+        "version": state.version,
+        "heap_mb": state.heap_mb,
+        "data": str(state.data),
+        "log": str(state.log),
+    }
+
+
+def _progress(message: str) -> None:
+    typer.echo(message, err=True)
