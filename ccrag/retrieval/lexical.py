@@ -7,6 +7,7 @@ length over the candidates alone, as the LongEval paper writes it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -84,6 +85,8 @@ def _build(texts: Sequence[Sequence[str]], *, k1: float, b: float) -> bm25s.BM25
     """Index `texts`, of which at least one has a term (bm25s divides by the average length)."""
     import bm25s  # half a second: only where it is used
 
+    # It sets its own logger to DEBUG, which would reach every handler of the application.
+    logging.getLogger("bm25s").setLevel(logging.NOTSET)
     vocabulary: dict[str, int] = {}
     ids = [[vocabulary.setdefault(term, len(vocabulary)) for term in text] for text in texts]
     index = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")

@@ -1,0 +1,201 @@
+"""
+Which sentences can stand in an answer as they are. Pure rules over one sentence's text.
+
+Extracted papers are full of captions, reference entries, page furniture and halves of sentences;
+each rule names one such kind. They look at form, not at content or at any one collection.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from typing import Literal
+
+from ccrag.retrieval.analysis import words
+
+Defect = Literal[
+    "short",
+    "noise",
+    "page break",
+    "table",
+    "opening",
+    "ending",
+    "question",
+    "brackets",
+    "letters",
+    "capitals",
+    "caption",
+    "numbered",
+    "reference",
+    "boilerplate",
+    "joined",
+]
+
+MIN_LETTERS = 0.6
+"""Share of the visible characters; below, it is a table row or a formula."""
+
+MAX_CAPITALS = 0.5
+"""Share of the cased letters; above, it is a heading."""
+
+_OPENING_MARKS = "\"'“‘«„‚「『《(["
+_CLOSING_MARKS = "\"'”’»」』》)]"
+_FINAL = ".!?…。！？｡۔।"
+_QUESTION = "?？؟"
+_PAIRS = ("()", "[]", "{}", "（）", "【】", "「」", "『』", "《》", "“”")
+
+_ABBREVIATED_END = re.compile(
+    r"\b(?:et al|e\.g|i\.e|cf|vs|figs?|eqs?|refs?|no|vol|pp?|ed|eds|dr|prof|approx|resp)\.$",
+    re.IGNORECASE,
+)
+_OPEN_LIST_END = re.compile(r"[:;]\s*[(\[]?\w{1,3}[.)]+$")
+_PAGE_BREAK = re.compile(r"\n\s*\d{1,4}\s*\n|\f")
+_CAPTION = re.compile(
+    r"(?:(?:supplementary|extended data|suppl?\.?)\s+)?"
+    r"(?:fig(?:ure|s|ures)?|tab(?:le|s|les)?|scheme|box|chart|plate|panel|algorithm|listing)"
+    r"\.?\s*[A-Z]?\d+[\w.-]*\s*(?:[|:.–—-]|(?-i:[A-Z]))",  # "Figure 2 shows ..." is a statement
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"[(\[]\s*\d"  # "(32-36) Given that ...": a citation left over from the sentence before
+    r"|\d+(?:\.\d+)*[.)]?\s+\d+\s"  # "243  244 Acknowledgement ...": line numbers
+    r"|\d+(?:\.\d+)*[.)]\s+\S"  # "2. Methods ...", "3) The ..."
+    r"|\d+(?:\.\d+)+\.?\s+[A-Z]"  # "2.1 Definition ..."
+)
+_REFERENCE = re.compile(
+    r"https?:|www\.|\bdoi\b|\barxiv\s*:|\bissn\b|\bisbn\b|\bretrieved from\b|\S@\S+\.\w"
+    r"|\b(?:19|20)\d\d\s*;\s*\d"  # "2017;54(4):211"
+    r"|\b\d+\s?\(\d+\)\s?:\s?\d"  # "3 (2): 222"
+    r"|\b\d{1,4}:\s?\d+[-–]\d+(?![\d:])"  # "33: 103-22", but not "10:30-11:00"
+    r"|\bvol(?:ume)?\.?\s*\d+\s*,?\s*(?:no|issue|iss)\b"  # "Vol. 7, No. 1"
+    r"|\bpp\.\s*\d+\s*[-–]\s*\d|\(eds?\.\)|^in(?::\s|\sproc(?:\b|eedings\b))"
+    r"|^(?:\d+\.?\s+)?(?-i:(?:[A-Z][\w'’-]+ [A-Z]{1,3}[,.]\s?){2,})"  # "Miller A, Jones BC, ..."
+    r"|^(?:\d+\.?\s+)?(?-i:[A-Z][\w'’-]+, (?:[A-Z]\.[\s-]?)+(?:\W|[A-Z]|and\b|et\b))",
+    # the last one: "Miller, A. B., ...", "3 Miller, A. Title ..."
+    re.IGNORECASE,
+)
+_BOILERPLATE = re.compile(
+    r"©|\bcopyright\b|\ball rights reserved\b|\bcreative commons\b|\bcc[ -]by\b"
+    r"|\blicen[cs]ed (?:under|to)\b|\bopen[- ]access article\b|\bdownloaded from\b"
+    r"|\bpublished by\b|\baccepted manuscript\b|\bto cite this\b"
+    r"|\bconflicts? of interest\b|\bcompeting interests?\b|\bincorporated by reference\b"
+    r"|\bcorresponding author\b|\bauthor affiliations?\b|\bsupplementary materials?\b"
+    r"|(?-i:\bKeywords?\b|\bKEYWORDS?\b|\b(?:Received|Accepted):? \d{0,2} ?[A-Z][a-z]+)",
+    re.IGNORECASE,
+)
+_TABLE = re.compile(
+    r"\s\|\s|•"
+    r"|\d\.\d{2,}\.\d"  # "1.751.50": cells run together
+    r"|(?<![\d.,])\b\d{1,3}\s+\d{1,3}\s+[^\W\d]"  # "... of conflict 1  2  Policy agenda ..."
+)
+_SYMBOL = re.compile(r"\w-\w|\w*[\dA-Z_]")  # "p53 is ...", "mRNA ...", "α-synuclein ..."
+_JOINED = re.compile(
+    r"[a-z)\]]{2}[.?!][A-Z][a-z]"  # "... was high.In the ..."
+    r"|[a-z]{3}\.\d+(?:[,–-]\d+)*\s[A-Z]"  # "... remain.10,11 Many ..."
+    r"|[A-Z]{8}[a-z]"  # "INTRODUCTIONIn ..."
+    r"|[a-z]{3}\d+(?:\.\d+)+\.?\s[A-Z]"  # "Overview2.1 Definition ..."
+    r"|[a-z]{3}(?:The|This|These|In|We|Our|For|It|As|To|An|Although|However)\b"  # "ResultsThe ..."
+)
+
+
+_PREDICATE_WORDS = """
+    am is are was were be been has have had do does did can could may might must shall should will
+    would cannot we they it i you that which who because if when allow allows apply applies arise
+    arises become becomes began begin begins bring brings cause causes contain contains consist
+    consists depend depends enable enables ensure ensures give gives gave get gets go goes hold
+    holds include includes indicate indicates involve involves keep keeps lead leads led let lets
+    make makes made mean means meant need needs occur occurs pose poses provide provides reduce
+    reduces remain remains require requires result results say says said seek seeks seem seems
+    seen show shows shown suggest suggests support supports take takes took tend tends use uses
+    vary varies work works
+"""
+_PREDICATES = frozenset(_PREDICATE_WORDS.split())
+
+
+def well_formed(text: str, *, min_words: int) -> bool:
+    """Tell whether `text` is a whole, readable sentence of at least `min_words` words."""
+    return defect(text, min_words=min_words) is None
+
+
+def defect(text: str, *, min_words: int) -> Defect | None:
+    """Return the first reason why `text` cannot stand in an answer; None if it can."""
+    text = text.strip()
+    if len(words(text)) < min_words:
+        return "short"
+    return next((name for name, applies in _RULES.items() if applies(text)), None)
+
+
+def has_predicate(text: str) -> bool:
+    """
+    Tell whether an English sentence shows a sign of a verb: titles and captions mostly do not.
+
+    A sign is an auxiliary, a personal or relative pronoun, a frequent verb, or a word in `-ed`. It
+    is a hint for ordering: a rare verb shows no sign, nor does another language.
+    """
+    return any(w in _PREDICATES or (len(w) > 4 and w.endswith("ed")) for w in words(text))
+
+
+def _is_noisy(text: str) -> bool:
+    """Control, private-use and replacement characters are failed glyphs, ` | ` a table."""
+    return (
+        "\ufffd" in text
+        or " | " in text
+        or any(unicodedata.category(c) in ("Cc", "Co", "Cn") and not c.isspace() for c in text)
+    )
+
+
+def _opens_badly(text: str) -> bool:
+    """A cased letter must be upper case; other scripts have no case to show."""
+    start = text.lstrip(_OPENING_MARKS)
+    return not start[:1].isalnum() or (start[0].islower() and not _SYMBOL.match(start))
+
+
+def _ends_badly(text: str) -> bool:
+    return (
+        text.rstrip(_CLOSING_MARKS)[-1:] not in tuple(_FINAL)
+        or _ABBREVIATED_END.search(text) is not None
+        or _OPEN_LIST_END.search(text) is not None
+    )
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip(_CLOSING_MARKS)[-1:] in tuple(_QUESTION)
+
+
+def _is_unbalanced(text: str) -> bool:
+    return any(text.count(pair[0]) != text.count(pair[1]) for pair in _PAIRS)
+
+
+def _lacks_letters(text: str) -> bool:
+    visible = [c for c in text if not c.isspace()]
+    letters = sum(unicodedata.category(c)[0] in "LM" for c in visible)
+    return letters < MIN_LETTERS * len(visible)
+
+
+def _is_heading(text: str) -> bool:
+    cased = [c for c in text if c.isupper() or c.islower()]
+    return sum(c.isupper() for c in cased) > MAX_CAPITALS * len(cased)
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda text: pattern.match(text) is not None
+
+
+def _holds(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda text: pattern.search(text) is not None
+
+
+_RULES: dict[Defect, Callable[[str], bool]] = {
+    "noise": _is_noisy,
+    "page break": _holds(_PAGE_BREAK),
+    "table": _holds(_TABLE),
+    "numbered": _matches(_NUMBERED),
+    "opening": _opens_badly,
+    "question": _asks,
+    "ending": _ends_badly,
+    "brackets": _is_unbalanced,
+    "letters": _lacks_letters,
+    "capitals": _is_heading,
+    "caption": _matches(_CAPTION),
+    "reference": _holds(_REFERENCE),
+    "boilerplate": _holds(_BOILERPLATE),
+    "joined": _holds(_JOINED),
+}
