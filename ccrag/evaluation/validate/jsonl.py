@@ -1,0 +1,88 @@
+"""JSON Lines, read more strictly than `json` does: no BOM, NaN, repeated keys, lone surrogates."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccrag.errors import InputError
+from ccrag.evaluation.validate.problems import Problem
+
+BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line's object, and what its writer should not have written."""
+
+    line: int
+    value: Mapping[str, object]
+    faults: tuple[str, ...]
+
+
+def read_records(path: Path) -> tuple[list[Record], list[Problem]]:
+    """
+    The objects of a file, and a problem for every line that holds none.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    content = file_bytes(path)
+    records: list[Record] = []
+    problems: list[Problem] = []
+    if content.startswith(BOM):
+        problems.append(Problem(path, 1, None, "starts with a byte order mark; write plain UTF-8"))
+        content = content.removeprefix(BOM)
+    for line, raw in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
+        try:
+            records.append(_record(line, raw))
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(path, line, None, f"is not a JSON object: {error}"))
+    return records, problems
+
+
+def file_bytes(path: Path) -> bytes:
+    """
+    The file's content.
+
+    Raises:
+        InputError: there is no such file, or it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+
+
+def _record(line: int, raw: bytes) -> Record:
+    faults: list[str] = []
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        counts = Counter(key for key, _ in pairs)
+        faults.extend(f"key {key!r} stands twice" for key in counts if counts[key] > 1)
+        return dict(pairs)
+
+    def finite(text: str) -> float:
+        number = float(text)
+        if not math.isfinite(number):
+            faults.append(f"{text} is not a JSON number")
+        return number
+
+    value = json.loads(
+        raw.decode("utf-8"), object_pairs_hook=unique, parse_constant=finite, parse_float=finite
+    )
+    if not isinstance(value, dict):
+        raise ValueError(f"expected {{...}}, got {type(value).__name__}")
+    if _has_lone_surrogate(value):
+        faults.append("holds half of a surrogate pair, which is no character")
+    return Record(line, value, tuple(faults))
+
+
+def _has_lone_surrogate(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,158 @@
+"""
+TREC runs and relevance judgements: `qid Q0 docid rank score tag` and `qid 0 docid relevance`.
+
+Readers stop at the first fault; `evaluation.validate` is what reports all of them.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from ccrag.errors import InputError
+from ccrag.types import DocId, Hit, QueryId, Ranking
+
+Run = dict[QueryId, list[tuple[str, float]]]
+Qrels = dict[QueryId, dict[DocId, int]]
+
+MICRO = 1_000_000
+"""Scores are printed with six decimals and handled as whole millionths."""
+RUN_COLUMNS = 6
+QRELS_COLUMNS = 4
+QRELS_HEADER = ("query-id", "corpus-id", "score")
+
+
+def run_lines(
+    ranking: Ranking, *, tag: str, level: Literal["document", "passage"]
+) -> Iterator[str]:
+    """
+    The lines of one query, best first, without line ends; an empty ranking gives none.
+
+    At document level a document stands where its best passage stood. Printed scores strictly
+    decrease: a tie is written a millionth lower, or as far as 32-bit floats need to tell the two
+    apart, because trec_eval reads those and orders ties by document id.
+
+    Raises:
+        InputError: an id or the tag is empty or holds white space, or a score is not finite.
+    """
+    _check_word(ranking.query_id, "query id")
+    _check_word(tag, "tag")
+    above: int | None = None
+    for rank, (name, score) in enumerate(_entries(ranking, level).items(), start=1):
+        _check_word(name, f"{level} id")
+        above = _below(above, score, query_id=ranking.query_id)
+        yield f"{ranking.query_id} Q0 {name} {rank} {_decimal(above)} {tag}"
+
+
+def read_run(path: Path) -> Run:
+    """
+    Ids and scores of each query, in the file's order.
+
+    Raises:
+        InputError: a line without six columns, a score that is no finite number, or a repeated id.
+    """
+    run: dict[QueryId, dict[str, float]] = {}
+    for line, text in _lines(path):
+        columns = text.split()
+        if len(columns) != RUN_COLUMNS:
+            raise InputError(f"expected 6 columns, got {len(columns)}", path=path, line=line)
+        query_id, _, name, _, score, _ = columns
+        scores = run.setdefault(query_id, {})
+        if name in scores:
+            raise InputError(f"{name!r} twice for query {query_id!r}", path=path, line=line)
+        scores[name] = _score(score, path=path, line=line)
+    return {query_id: list(scores.items()) for query_id, scores in run.items()}
+
+
+def read_qrels(path: Path) -> Qrels:
+    """
+    Judgements of each query: TREC's four columns, or TSV headed `query-id corpus-id score`.
+
+    Raises:
+        InputError: another number of columns, a relevance that is no whole number, or two
+            different judgements of one document for one query.
+    """
+    qrels: Qrels = {}
+    tsv = False
+    for line, text in _lines(path):
+        columns = text.split("\t") if tsv else text.split()
+        if not qrels and tuple(columns) == QRELS_HEADER:
+            tsv = True
+            continue
+        query_id, doc_id, relevance = _judgement(columns, tsv=tsv, path=path, line=line)
+        if qrels.setdefault(query_id, {}).setdefault(doc_id, relevance) != relevance:
+            raise InputError(
+                f"{doc_id!r} judged differently before for query {query_id!r}", path=path, line=line
+            )
+    return qrels
+
+
+def _entries(ranking: Ranking, level: Literal["document", "passage"]) -> Mapping[str, float]:
+    entries: dict[str, float] = {}
+    for hit in ranking:
+        entries.setdefault(_name(hit, level), hit.score)
+    return entries
+
+
+def _name(hit: Hit, level: Literal["document", "passage"]) -> str:
+    return hit.doc_id if level == "document" else hit.passage_id
+
+
+def _check_word(word: str, what: str) -> None:
+    if word.split() != [word]:
+        raise InputError(f"{what} {word!r} cannot stand in a TREC run: it must be one word")
+
+
+def _below(above: int | None, score: float, *, query_id: QueryId) -> int:
+    """`score` in millionths, lowered below `above` where it would tie with it."""
+    if not math.isfinite(score):
+        raise InputError(f"query {query_id!r}: score {score} cannot stand in a TREC run")
+    micros = round(score * MICRO)
+    return micros if above is None else min(micros, above - _step(above))
+
+
+def _step(micros: int) -> int:
+    """More than the gap between 32-bit floats at `micros`: two numbers this far apart differ."""
+    magnitude = math.frexp(abs(micros) / MICRO + 1)[1]  # + 1: the step may cross a power of two
+    return math.floor(math.ldexp(MICRO, magnitude - 24)) + 1
+
+
+def _decimal(micros: int) -> str:
+    sign = "-" if micros < 0 else ""
+    whole, rest = divmod(abs(micros), MICRO)
+    return f"{sign}{whole}.{rest:06d}"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, counted from 1."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", path=path) from error
+    for line, content in enumerate(text.split("\n"), start=1):
+        if content.strip():
+            yield line, content
+
+
+def _score(text: str, *, path: Path, line: int) -> float:
+    try:
+        score = float(text)
+    except ValueError as error:
+        raise InputError(f"score {text!r} is not a number", path=path, line=line) from error
+    if not math.isfinite(score):
+        raise InputError(f"score {text!r} is not finite", path=path, line=line)
+    return score
+
+
+def _judgement(
+    columns: list[str], *, tsv: bool, path: Path, line: int
+) -> tuple[QueryId, DocId, int]:
+    expected = len(QRELS_HEADER) if tsv else QRELS_COLUMNS
+    if len(columns) != expected:
+        raise InputError(f"expected {expected} columns, got {len(columns)}", path=path, line=line)
+    try:
+        return columns[0], columns[-2], int(columns[-1])
+    except ValueError as error:
+        raise InputError(
+            f"relevance {columns[-1]!r} is not a whole number", path=path, line=line
+        ) from error
