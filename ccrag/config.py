@@ -5,9 +5,9 @@ Pure stages never see these objects: `pipeline` hands them the values they need.
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 
 class Section(BaseModel):
@@ -107,6 +107,8 @@ class RetrievalSettings(Section):
     """`candidate-order` ranks nothing: passages as the candidates list their documents."""
     depth: int = Field(200, ge=1, le=10_000)
     """Hits kept per list (per document with `candidate-order`)."""
+    batch: int = Field(16, ge=1)
+    """Queries that share their requests."""
 
 
 class FusionSettings(Section):
@@ -179,6 +181,8 @@ class OutputSettings(Section):
     team_id: str = "ccrag"
     run_id: str | None = None
     """None: the pipeline's name."""
+    run_level: Literal["document", "passage"] = "document"
+    """What `run.trec` ranks: documents by their best passage, or passages."""
     description: str = "Search-backed question answering inside each query's candidate documents."
     repository: str = "local"
     data_name: str = "local"
@@ -200,6 +204,14 @@ class PipelineSettings(Section):
     select: SelectSettings = SelectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     answer: AnswerSettings = AnswerSettings()
+
+    @model_validator(mode="after")
+    def _check_stages_fit(self) -> Self:
+        if self.feedback.enabled and "original" not in self.variants.use:
+            raise ValueError('feedback reads the "original" list; add it to variants.use')
+        if self.feedback.enabled and self.retrieval.lists == "candidate-order":
+            raise ValueError("feedback needs a ranking; set feedback.enabled=false")
+        return self
 
 
 class Settings(PipelineSettings):

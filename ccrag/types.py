@@ -271,6 +271,8 @@ class Result:
     answer: Answer
     ranking: Ranking
     """The final order of passages: reranked shortlist first, then the rest of the fused list."""
+    read: tuple[PassageId, ...]
+    """Passages the answer was read from, in reading order, neighbours included."""
     passages: Mapping[PassageId, Passage]
     """Passages whose text was fetched, by id."""
     trace: Trace

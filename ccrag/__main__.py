@@ -1,0 +1,5 @@
+"""`python -m ccrag`."""
+
+from ccrag.cli import main
+
+main()

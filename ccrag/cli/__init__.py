@@ -1,0 +1,50 @@
+"""
+The command line: one file a command group, no logic. Heavy modules are imported inside commands,
+so that `ccrag --help` is quick.
+"""
+
+import typer
+
+from ccrag import __version__
+from ccrag.cli import node
+from ccrag.cli.ask import ask, search
+from ccrag.cli.index import index
+from ccrag.cli.pipelines import pipelines
+from ccrag.cli.run import run
+from ccrag.cli.validate import validate_command
+
+app = typer.Typer(
+    name="ccrag",
+    help="Question answering inside a given set of documents, with citations that can be checked.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(node.app, name="node")
+app.command()(index)
+app.command()(search)
+app.command()(ask)
+app.command()(run)
+app.command("validate")(validate_command)
+app.command()(pipelines)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    _: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and end."
+    ),
+) -> None:
+    """Nothing to set up: every command reads its own settings."""
+
+
+def main() -> None:
+    """Entry point of `ccrag` and `python -m ccrag`."""
+    app()

@@ -1,0 +1,110 @@
+"""`ccrag search` and `ccrag ask`: one question, for a person or a program."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import typer
+
+from ccrag.cli.errors import user_errors
+from ccrag.cli.options import (
+    Docs,
+    DocsFile,
+    IndexName,
+    Overrides,
+    PipelineName,
+    WholeIndex,
+    read_candidates,
+)
+
+if TYPE_CHECKING:
+    from ccrag.types import Query
+
+QUERY_ID = "q"
+Text = Annotated[str, typer.Argument(help="The question.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Show variants, each stage's rank, notes and seconds.")
+]
+
+
+def search(
+    text: Text,
+    index: IndexName,
+    docs: Docs = None,
+    docs_file: DocsFile = None,
+    whole_index: WholeIndex = False,
+    pipeline: PipelineName = None,
+    overrides: Overrides = None,
+    top_n: Annotated[int, typer.Option("--top", min=1, help="Passages to print.")] = 10,
+    as_json: AsJson = False,
+    explain: Explain = False,
+    show_body: Annotated[
+        bool, typer.Option("--show-body", help="Print the search requests and send nothing.")
+    ] = False,
+) -> None:
+    """
+    Rank the passages of the candidate documents.
+
+    Example: ccrag search "order of evaluation" --index demo --docs evalorder,expressions
+    """
+    from ccrag.cli import render
+    from ccrag.layers import load_settings
+    from ccrag.opening import open_pipeline
+    from ccrag.pipeline import first_requests
+
+    with user_errors():
+        settings = load_settings(pipeline, overrides or [])
+        query = _query(text, docs, docs_file, whole_index)
+        if show_body:
+            _print_json(first_requests(settings, query))
+            return
+        result = open_pipeline(settings, index).search(query)
+        if as_json:
+            _print_json(render.search_json(result, top_n=top_n, explain=explain))
+        else:
+            render.print_hits(result, top_n=top_n, explain=explain)
+
+
+def ask(
+    text: Text,
+    index: IndexName,
+    docs: Docs = None,
+    docs_file: DocsFile = None,
+    whole_index: WholeIndex = False,
+    pipeline: PipelineName = None,
+    overrides: Overrides = None,
+    as_json: AsJson = False,
+    explain: Explain = False,
+) -> None:
+    """
+    Answer a question from the candidate documents, with citations.
+
+    Example: ccrag ask "When is the else clause of a loop executed?" --index demo --docs for,while
+    """
+    from ccrag.cli import render
+    from ccrag.layers import load_settings
+    from ccrag.opening import open_pipeline
+    from ccrag.runs.provenance import result_json
+
+    with user_errors():
+        settings = load_settings(pipeline, overrides or [])
+        query = _query(text, docs, docs_file, whole_index)
+        result = open_pipeline(settings, index).answer(query)
+        if as_json:
+            _print_json(result_json(result))
+        else:
+            render.print_answer(result, explain=explain)
+
+
+def _query(text: str, docs: str | None, docs_file: Path | None, whole_index: bool) -> "Query":
+    from ccrag.errors import InputError
+    from ccrag.types import Query
+
+    if not text.strip():
+        raise InputError("the question is empty")
+    return Query(QUERY_ID, text, read_candidates(docs, docs_file, whole_index))
+
+
+def _print_json(value: object) -> None:
+    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())

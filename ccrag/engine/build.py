@@ -1,0 +1,256 @@
+"""
+Building an index: written completely, verified, then given the alias in one atomic call.
+
+Until that call the old index serves. The concrete names carry fingerprints, so the same command
+again finds a complete index and does nothing, or an incomplete one and goes on with it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from opensearchpy import NotFoundError, OpenSearch, RequestError
+
+from ccrag import __version__
+from ccrag.config import EngineSettings
+from ccrag.engine.bulk import WriteCounts, write
+from ccrag.engine.client import JSON, engine_errors
+from ccrag.engine.hits import passage_source
+from ccrag.engine.index import document_source
+from ccrag.engine.names import Recipe, documents_alias, fingerprint, is_concrete, passages_alias
+from ccrag.engine.templates import Kind, put_templates
+from ccrag.errors import EngineError
+from ccrag.types import Document, Passage
+
+CutDocument = tuple[Document, int, Sequence[Passage]]
+"""A document, the citation edges that touch it, and its passages."""
+
+LOADING: JSON = {
+    "refresh_interval": "-1",
+    "translog.durability": "async",
+    "translog.flush_threshold_size": "1gb",
+}
+SERVING: JSON = {"refresh_interval": "30s", "translog.durability": "request"}
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPlan:
+    """What is to be built."""
+
+    name: str
+    corpus: str
+    """Fingerprint of the documents."""
+    documents: int
+    max_edges: int
+    recipe: Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What was built, or found complete."""
+
+    documents: int
+    passages: int
+    kept: int
+    """Passages an interrupted load had written before."""
+    unchanged: bool
+    passages_index: str
+    documents_index: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """One concrete index to be built."""
+
+    kind: Kind
+    alias: str
+    fingerprint: str
+
+    @property
+    def index(self) -> str:
+        return f"{self.alias}-{self.fingerprint}"
+
+
+def build(
+    client: OpenSearch,
+    plan: BuildPlan,
+    cut_documents: Callable[[], Iterable[CutDocument]],
+    settings: EngineSettings,
+    *,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> BuildReport:
+    """
+    Build what is missing of a collection and let its aliases point to it.
+
+    Args:
+        cut_documents: called at most once, only when something has to be written.
+        on_progress: called with the number of items (documents and passages) settled so far.
+
+    Raises:
+        BulkWriteError: items were refused.
+        EngineError: a request failed, or the index does not hold what was written.
+    """
+    documents = _Target(
+        "documents", documents_alias(plan.name), fingerprint("documents", plan.corpus)
+    )
+    passages = _Target(
+        "passages",
+        passages_alias(plan.name, plan.recipe),
+        fingerprint("passages", plan.corpus, plan.recipe),
+    )
+    missing = [target for target in (documents, passages) if not _is_complete(client, target)]
+    counts: dict[str, WriteCounts] = {}
+    if missing:
+        put_templates(client)
+        for target in missing:
+            _create(client, target, plan, settings)
+        actions = _actions(cut_documents(), {target.kind: target.index for target in missing})
+        counts = write(client, actions, settings, on_progress=on_progress)
+        for target in missing:
+            _finish(client, target, counts.get(target.index, WriteCounts()), plan, settings)
+    switched = _switch(client, (documents, passages))
+    return BuildReport(
+        documents=plan.documents,
+        passages=_meta(client, passages)["passages"],
+        kept=counts.get(passages.index, WriteCounts()).kept,
+        unchanged=not missing and not switched,
+        passages_index=passages.index,
+        documents_index=documents.index,
+    )
+
+
+def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[JSON]:
+    """A document after its passages, so that a stored document has been cut completely."""
+    for document, edges, passages in cut:
+        if "passages" in indices:
+            for passage in passages:
+                yield {
+                    "_op_type": "create",
+                    "_index": indices["passages"],
+                    "_id": passage.passage_id,
+                    **passage_source(passage),
+                }
+        if "documents" in indices:
+            yield {
+                "_op_type": "create",
+                "_index": indices["documents"],
+                "_id": document.doc_id,
+                **document_source(document, edges=edges),
+            }
+
+
+def _meta(client: OpenSearch, target: _Target) -> JSON:
+    """The target's `_meta`; empty when there is no such index."""
+    with engine_errors(f"read {target.index}"):
+        try:
+            answer = client.indices.get_mapping(index=target.index)
+        except NotFoundError:
+            return {}
+    meta: JSON = answer[target.index]["mappings"]["_meta"]
+    return meta
+
+
+def _is_complete(client: OpenSearch, target: _Target) -> bool:
+    return bool(_meta(client, target).get("complete"))
+
+
+def _create(client: OpenSearch, target: _Target, plan: BuildPlan, settings: EngineSettings) -> None:
+    """Create the concrete index, or find it half written; either way set it up for loading."""
+    index_settings: JSON = {"number_of_shards": settings.shards, **LOADING}
+    if target.kind == "passages":
+        similarity = {"type": "BM25", "k1": plan.recipe.k1, "b": plan.recipe.b}
+        index_settings["similarity"] = {"default": similarity}
+    body = {"settings": {"index": index_settings}}
+    with engine_errors(f"create {target.index}"):
+        try:
+            client.indices.create(index=target.index, body=body)
+        except RequestError as error:
+            if error.error != "resource_already_exists_exception":
+                raise
+
+
+def _finish(
+    client: OpenSearch,
+    target: _Target,
+    counts: WriteCounts,
+    plan: BuildPlan,
+    settings: EngineSettings,
+) -> None:
+    """Make the load durable, one segment, and marked complete, once its count is right."""
+    wait: JSON = {"request_timeout": settings.bulk_timeout_s}
+    expected = counts.written + counts.kept
+    with engine_errors(f"finish {target.index}"):
+        client.indices.refresh(index=target.index, params=wait)
+        found = client.count(index=target.index)["count"]
+        if found != expected:
+            raise EngineError(
+                f"{target.index} holds {found} of {expected} items; "
+                "run the same command again, it resumes"
+            )
+        client.indices.forcemerge(index=target.index, params={"max_num_segments": 1, **wait})
+        client.indices.flush(index=target.index, params=wait)
+        serving = {"index": {**SERVING, "number_of_replicas": settings.replicas}}
+        client.indices.put_settings(index=target.index, body=serving)
+        client.indices.put_mapping(
+            index=target.index, body={"_meta": _complete_meta(target, expected, plan)}
+        )
+
+
+def _complete_meta(target: _Target, count: int, plan: BuildPlan) -> JSON:
+    return {
+        "owner": "ccrag",
+        "built_by": __version__,
+        "complete": True,
+        "fingerprint": target.fingerprint,
+        "corpus": plan.corpus,
+        "documents": plan.documents,
+        "max_edges": plan.max_edges,
+        target.kind: count,
+        "recipe": plan.recipe.name,
+        "parameters": dict(plan.recipe.parameters),
+    }
+
+
+def _switch(client: OpenSearch, targets: Sequence[_Target]) -> bool:
+    """
+    Point the aliases to the targets in one call, then delete what they pointed to before.
+
+    Returns:
+        Whether anything had to change.
+    """
+    add: list[JSON] = []
+    old: list[str] = []
+    for target in targets:
+        before = _behind(client, target.alias)
+        if before != [target.index]:
+            add.append({"add": {"index": target.index, "alias": target.alias}})
+            old += [index for index in before if index != target.index]
+    remove = [{"remove_index": {"index": index}} for index in old]
+    if add:
+        with engine_errors("switch the aliases"):
+            client.indices.update_aliases(body={"actions": [*add, *remove]})
+    _drop_leftovers(client, targets)
+    return bool(add)
+
+
+def _behind(client: OpenSearch, alias: str) -> list[str]:
+    with engine_errors(f"look up {alias}"):
+        try:
+            return sorted(client.indices.get_alias(name=alias))
+        except NotFoundError:
+            return []
+
+
+def _drop_leftovers(client: OpenSearch, targets: Sequence[_Target]) -> None:
+    """Delete half-written indices that earlier, interrupted loads of other texts left behind."""
+    for target in targets:
+        with engine_errors(f"clean up {target.alias}"):
+            found = client.indices.get(
+                index=f"{target.alias}-*", params={"ignore_unavailable": "true"}
+            )
+            leftovers = [
+                index
+                for index in found
+                if is_concrete(index, target.alias) and index != target.index
+            ]
+            for index in leftovers:
+                client.indices.delete(index=index)

@@ -1,0 +1,80 @@
+"""Writing many items: byte-bounded requests, refused items sent again, every failure classified."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from opensearchpy import OpenSearch, helpers
+
+from ccrag.config import EngineSettings
+from ccrag.engine.client import JSON, engine_errors, reason_of
+from ccrag.errors import BulkWriteError
+
+ITEMS_PER_REQUEST = 2_000
+FIRST_PAUSE_S = 0.5
+MAX_FAILURES = 100
+"""Loading stops when so many items failed: the cause will not go away by itself."""
+
+RESPONSE_FIELDS = "errors,items.*._id,items.*._index,items.*.status,items.*.error"
+CONFLICT = 409
+
+
+@dataclass(slots=True)
+class WriteCounts:
+    """Items per index of one load."""
+
+    written: int = 0
+    kept: int = 0
+    """Already there from an earlier, interrupted load."""
+
+
+def write(
+    client: OpenSearch,
+    actions: Iterable[JSON],
+    settings: EngineSettings,
+    *,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> dict[str, WriteCounts]:
+    """
+    Create every action's item; one that exists already is kept (ids change with content).
+
+    Args:
+        actions: `{"_op_type": "create", "_index", "_id", …fields}`.
+        on_progress: called with the number of items settled so far.
+
+    Returns:
+        Counts by concrete index.
+
+    Raises:
+        BulkWriteError: items were refused for good; those before them are written.
+        EngineError: a request failed.
+    """
+    counts: dict[str, WriteCounts] = {}
+    failed: dict[str, str] = {}
+    with engine_errors("write passages"):
+        results = helpers.streaming_bulk(
+            client,
+            actions,
+            chunk_size=ITEMS_PER_REQUEST,
+            max_chunk_bytes=settings.bulk_max_bytes,
+            max_retries=settings.bulk_retries,
+            initial_backoff=FIRST_PAUSE_S,
+            max_backoff=30,
+            raise_on_error=False,
+            request_timeout=settings.bulk_timeout_s,
+            filter_path=RESPONSE_FIELDS,
+        )
+        for settled, (ok, result) in enumerate(results, start=1):
+            item = result["create"]
+            count = counts.setdefault(item["_index"], WriteCounts())
+            if ok:
+                count.written += 1
+            elif item["status"] == CONFLICT:
+                count.kept += 1
+            else:
+                failed[item["_id"]] = f"HTTP {item['status']}: {reason_of(item)}"
+                if len(failed) >= MAX_FAILURES:
+                    raise BulkWriteError(item["_index"], failed)
+            on_progress(settled)
+    if failed:
+        raise BulkWriteError(item["_index"], failed)
+    return counts

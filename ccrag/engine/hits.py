@@ -1,0 +1,107 @@
+"""
+Responses to rankings and passages. Pure, and the one place where closure is checked.
+
+Whatever comes back for a query passes through here, so a document outside its candidates cannot
+get further; that would be a bug, and raises.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ccrag.engine.client import JSON
+from ccrag.errors import CandidateLeakError, InvariantError
+from ccrag.types import Candidates, DocId, Hit, Passage, PassageId, Query, Ranking, Span, doc_id_of
+
+
+def parse_ranking(query: Query, stage: str, response: Mapping[str, Any]) -> Ranking:
+    """
+    The scored hits of one search.
+
+    Raises:
+        CandidateLeakError: a hit's document is not one of the query's candidates.
+    """
+    hits = [
+        Hit(hit["_id"], doc_id_of(hit["_id"]), float(hit["_score"]))
+        for hit in response["hits"]["hits"]
+    ]
+    check_closure(query.query_id, query.candidates, (hit.doc_id for hit in hits))
+    return Ranking.of(query.query_id, stage, hits)
+
+
+def parse_order(query: Query, stage: str, responses: Iterable[Mapping[str, Any]]) -> Ranking:
+    """
+    The hits of several unscored searches, one after the other; scores fall as 1 / rank.
+
+    Raises:
+        CandidateLeakError: a hit's document is not one of the query's candidates.
+    """
+    ids = [hit["_id"] for response in responses for hit in response["hits"]["hits"]]
+    check_closure(query.query_id, query.candidates, map(doc_id_of, ids))
+    hits = [Hit(pid, doc_id_of(pid), 1 / rank) for rank, pid in enumerate(ids, start=1)]
+    return Ranking.of(query.query_id, stage, hits)
+
+
+def parse_passages(query: Query, response: Mapping[str, Any]) -> list[Passage]:
+    """
+    The passages of a search that asked for `bodies.PASSAGE_FIELDS`, in the response's order.
+
+    Raises:
+        CandidateLeakError: a passage's document is not one of the query's candidates.
+    """
+    passages = [parse_passage(hit["_id"], hit["_source"]) for hit in response["hits"]["hits"]]
+    check_closure(query.query_id, query.candidates, (passage.doc_id for passage in passages))
+    return passages
+
+
+def check_closure(query_id: str, candidates: Candidates, doc_ids: Iterable[DocId]) -> None:
+    """
+    Let only candidates through.
+
+    Raises:
+        CandidateLeakError: one of `doc_ids` is not a candidate.
+    """
+    leaked = {doc_id for doc_id in doc_ids if doc_id not in candidates}
+    if leaked:
+        raise CandidateLeakError(query_id, leaked)
+
+
+def parse_passage(passage_id: PassageId, source: Mapping[str, Any]) -> Passage:
+    """
+    A passage from its stored fields.
+
+    Raises:
+        InvariantError: the stored document id is not the one in the passage id.
+    """
+    if source["doc_id"] != doc_id_of(passage_id):
+        raise InvariantError(f"passage {passage_id!r} is stored for {source['doc_id']!r}")
+    bounds = source["sentences"]
+    return Passage(
+        passage_id=passage_id,
+        doc_id=source["doc_id"],
+        section=tuple(source["section"]),
+        ordinal=source["ordinal"],
+        start=source["start"],
+        end=source["end"],
+        sentences=tuple(map(Span, bounds[:-1], bounds[1:])),
+        text=source["text"],
+        title=source["title"],
+        date=source.get("date"),
+        edges=source["edges"],
+    )
+
+
+def passage_source(passage: Passage) -> JSON:
+    """The stored fields of a passage; the reverse of `parse_passage`."""
+    return {
+        "passage_id": passage.passage_id,
+        "doc_id": passage.doc_id,
+        "section": passage.section,
+        "ordinal": passage.ordinal,
+        "start": passage.start,
+        "end": passage.end,
+        "sentences": [passage.start, *(span.end for span in passage.sentences)],
+        "title": passage.title,
+        "date": passage.date,
+        "edges": passage.edges,
+        "text": passage.text,
+    }

@@ -1,0 +1,240 @@
+"""Reading a built index: rankings, passages, documents. Nothing here writes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opensearchpy import NotFoundError, OpenSearch
+
+from ccrag.config import EngineSettings
+from ccrag.engine import bodies, hits
+from ccrag.engine.client import JSON, engine_errors
+from ccrag.engine.names import (
+    Recipe,
+    documents_alias,
+    fingerprint,
+    passages_alias,
+)
+from ccrag.engine.search import Slot, msearch
+from ccrag.errors import EngineError, IndexMismatchError, IndexMissingError, InputError
+from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query
+
+IDS_PER_REQUEST = 5_000
+PAGE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """What a complete index says about itself."""
+
+    name: str
+    """The collection's name, as in `--index NAME`."""
+    passages_index: str
+    """The concrete index that answered at opening; searches stay on it, even if the alias moves."""
+    documents_index: str
+    corpus: str
+    """Fingerprint of the documents."""
+    documents: int
+    passages: int
+    max_edges: int
+    shards: int
+
+
+class Index:
+    """
+    One collection under one recipe.
+
+    Open with `open_index`. All reads go to the concrete indices found at opening, so a rebuild in
+    the meantime changes nothing for a run that has begun.
+    """
+
+    def __init__(self, client: OpenSearch, facts: IndexFacts, settings: EngineSettings) -> None:
+        self.facts = facts
+        self._client = client
+        self._settings = settings
+
+    def search(self, search_bodies: Sequence[JSON]) -> list[Slot]:
+        """
+        One response or error per body, in order; what is read from it goes through `hits`.
+
+        Raises:
+            EngineError: the request as a whole failed.
+        """
+        return msearch(
+            self._client,
+            self.facts.passages_index,
+            search_bodies,
+            max_searches=self._settings.msearch_max_searches,
+            dfs=self.facts.shards > 1,
+        )
+
+    def passages(self, ids: Iterable[PassageId]) -> dict[PassageId, Passage]:
+        """
+        Passages by id, read by primary key.
+
+        Raises:
+            EngineError: the request failed, or an id that was ranked a moment ago is gone.
+        """
+        found = self._get(self.facts.passages_index, ids, fields=bodies.PASSAGE_FIELDS)
+        gone = [passage_id for passage_id, source in found.items() if source is None]
+        if gone:
+            raise EngineError(f"passage {gone[0]!r} vanished from {self.facts.passages_index}")
+        return {
+            passage_id: hits.parse_passage(passage_id, source)
+            for passage_id, source in found.items()
+            if source is not None
+        }
+
+    def candidate_passages(self, query: Query) -> list[Passage]:
+        """
+        Every passage of the query's candidates, by passage id.
+
+        Raises:
+            EngineError: a page failed.
+        """
+        passages: list[Passage] = []
+        after: str | None = None
+        while True:
+            [slot] = self.search([bodies.passages_body(query.candidates, size=PAGE, after=after)])
+            if isinstance(slot, EngineError):
+                raise slot
+            page = hits.parse_passages(query, slot)
+            passages += page
+            if len(page) < PAGE:
+                return passages
+            after = page[-1].passage_id
+
+    def unknown(self, doc_ids: Iterable[DocId]) -> set[DocId]:
+        """Those of `doc_ids` the index does not hold."""
+        found = self._get(self.facts.documents_index, doc_ids, fields=[])
+        return {doc_id for doc_id, source in found.items() if source is None}
+
+    def documents(self, candidates: Candidates, doc_ids: Iterable[DocId]) -> dict[DocId, Document]:
+        """
+        Documents by id, whole; ids the index does not hold are left out.
+
+        Raises:
+            InputError: an id is not among the candidates.
+        """
+        wanted = list(doc_ids)
+        for doc_id in wanted:
+            if doc_id not in candidates:
+                raise InputError(f"document {doc_id!r} is not among the candidates")
+        found = self._get(self.facts.documents_index, wanted, fields=None)
+        return {
+            doc_id: _document(doc_id, source)
+            for doc_id, source in found.items()
+            if source is not None
+        }
+
+    def _get(
+        self, index: str, ids: Iterable[str], *, fields: list[str] | None
+    ) -> dict[str, JSON | None]:
+        """`_id` → `_source`, or None where the index has no such id; asked in bounded requests."""
+        wanted = list(dict.fromkeys(ids))
+        found: dict[str, JSON | None] = {}
+        for at in range(0, len(wanted), IDS_PER_REQUEST):
+            params: JSON = {} if fields is None else {"_source_includes": ",".join(fields)}
+            if fields == []:
+                params = {"_source": "false"}
+            with engine_errors(f"read from {index}"):
+                answer = self._client.mget(
+                    body={"ids": wanted[at : at + IDS_PER_REQUEST]}, index=index, params=params
+                )
+            for item in answer["docs"]:
+                found[item["_id"]] = item.get("_source", {}) if item.get("found") else None
+        return found
+
+
+def open_index(
+    client: OpenSearch, name: str, recipe: Recipe, settings: EngineSettings, *, pipeline: str
+) -> Index:
+    """
+    The index a pipeline needs, checked against it.
+
+    Args:
+        pipeline: its name, for the command that an error recommends.
+
+    Raises:
+        IndexMissingError: it has not been built; the message names the command.
+        IndexMismatchError: it was built from other documents or settings than it should be.
+    """
+    command = f"ccrag index PATH... --index {name} --pipeline {pipeline}"
+    passages_index, passages_meta = _resolve(client, passages_alias(name, recipe), command)
+    documents_index, documents_meta = _resolve(client, documents_alias(name), command)
+    _check_meta(name, recipe, passages_meta, documents_meta, command)
+    facts = IndexFacts(
+        name=name,
+        passages_index=passages_index,
+        documents_index=documents_index,
+        corpus=passages_meta["corpus"],
+        documents=passages_meta["documents"],
+        passages=passages_meta["passages"],
+        max_edges=passages_meta["max_edges"],
+        shards=_shards(client, passages_index),
+    )
+    return Index(client, facts, settings)
+
+
+def _resolve(client: OpenSearch, alias: str, command: str) -> tuple[str, Mapping[str, Any]]:
+    """The one concrete index behind `alias` and its `_meta`."""
+    with engine_errors(f"open {alias}"):
+        try:
+            answer = client.indices.get_mapping(index=alias)
+        except NotFoundError as error:
+            raise IndexMissingError(f"no index {alias}; build it: {command}") from error
+    if len(answer) != 1:
+        raise IndexMismatchError(f"{alias} points to {len(answer)} indices; rebuild it: {command}")
+    [(index, body)] = answer.items()
+    return index, body["mappings"]["_meta"]
+
+
+def _check_meta(
+    name: str,
+    recipe: Recipe,
+    passages: Mapping[str, Any],
+    documents: Mapping[str, Any],
+    command: str,
+) -> None:
+    if passages["corpus"] != documents["corpus"]:
+        raise IndexMismatchError(
+            f"index {name!r}: passages {recipe.name} were cut from other documents "
+            f"({passages['corpus'][:8]}) than are stored ({documents['corpus'][:8]}); "
+            f"run again: {command}"
+        )
+    expected = fingerprint("passages", passages["corpus"], recipe)
+    if passages["fingerprint"] != expected:
+        raise IndexMismatchError(
+            f"index {name!r}: passages {recipe.name} have fingerprint {passages['fingerprint']}, "
+            f"this version and pipeline need {expected}; run again: {command}"
+        )
+
+
+def _shards(client: OpenSearch, index: str) -> int:
+    with engine_errors(f"open {index}"):
+        answer = client.indices.get_settings(index=index)
+    return int(answer[index]["settings"]["index"]["number_of_shards"])
+
+
+def _document(doc_id: DocId, source: JSON) -> Document:
+    return Document(
+        doc_id=doc_id,
+        title=source["title"],
+        text=source["text"],
+        date=source.get("date"),
+        links=tuple(source["links"]),
+        text_source=source["text_source"],
+    )
+
+
+def document_source(document: Document, *, edges: int) -> JSON:
+    """The stored fields of a document; the reverse of reading it."""
+    return {
+        "doc_id": document.doc_id,
+        "title": document.title,
+        "text": document.text,
+        "date": document.date,
+        "links": document.links,
+        "text_source": document.text_source,
+        "edges": edges,
+    }

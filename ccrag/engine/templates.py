@@ -1,0 +1,33 @@
+"""The index templates: read from `index_templates/`, the only home of mappings."""
+
+import hashlib
+from importlib import resources
+from typing import Literal
+
+import orjson
+from opensearchpy import OpenSearch
+
+from ccrag.engine.client import JSON, engine_errors
+
+Kind = Literal["documents", "passages"]
+KINDS: tuple[Kind, ...] = ("documents", "passages")
+
+
+def read_template(kind: Kind) -> JSON:
+    """The packaged composable template of `kind`, as OpenSearch takes it."""
+    source = resources.files("ccrag") / "index_templates" / f"{kind}.json"
+    template: JSON = orjson.loads(source.read_bytes())
+    return template
+
+
+def template_digest(kind: Kind) -> str:
+    """12 hex digits over the template's content; part of every index fingerprint."""
+    canonical = orjson.dumps(read_template(kind), option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(canonical, digest_size=6).hexdigest()
+
+
+def put_templates(client: OpenSearch) -> None:
+    """Install both templates; the same content again changes nothing."""
+    for kind in KINDS:
+        with engine_errors(f"install the index template ccrag-{kind}"):
+            client.indices.put_index_template(name=f"ccrag-{kind}", body=read_template(kind))

@@ -1,0 +1,302 @@
+"""
+The way of a query: which stage follows which, and the record of what each did.
+
+The only module that knows the order of stages. The stages themselves are pure and live in
+`retrieval` and `answering`; this one asks the index, hands texts over, and keeps the trace.
+Queries travel in batches that share their requests; one that fails does not stop the others.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from ccrag.answering.citations import assemble
+from ccrag.answering.evidence import evidence_sentences
+from ccrag.answering.extractive import extract
+from ccrag.config import PipelineSettings
+from ccrag.engine import bodies, hits
+from ccrag.engine.client import JSON
+from ccrag.engine.index import Index
+from ccrag.errors import CcragError, EngineError, UnknownDocumentError
+from ccrag.lists import Ask, Lists, lists_of, request_bodies
+from ccrag.retrieval.feedback import feedback_terms, feedback_variant
+from ccrag.retrieval.fusion import rrf
+from ccrag.retrieval.neighbours import neighbour_ordinals, with_neighbours
+from ccrag.retrieval.rerank import rerank_paper, rerank_published_code, with_tail
+from ccrag.retrieval.select import select
+from ccrag.retrieval.variants import has_temporal_intent, keywords, make_variants
+from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
+from ccrag.way import Failure, Way
+
+
+class Pipeline:
+    """A complete setting of all stages over one index."""
+
+    def __init__(self, settings: PipelineSettings, index: Index) -> None:
+        self.settings = settings
+        self.index = index
+
+    def answer(self, query: Query) -> Result:
+        """
+        Answer one query.
+
+        Raises:
+            CcragError: whatever kept it from an answer.
+        """
+        return self._one(query, answering=True)
+
+    def search(self, query: Query) -> Result:
+        """
+        Rank and select only; the result's answer is empty.
+
+        Raises:
+            CcragError: whatever kept it from a ranking.
+        """
+        return self._one(query, answering=False)
+
+    def _one(self, query: Query, *, answering: bool) -> Result:
+        [outcome] = self.run([query], answering=answering)
+        if isinstance(outcome, Failure):
+            raise outcome.error
+        return outcome
+
+    def run(
+        self, queries: Sequence[Query], *, answering: bool = True
+    ) -> Iterator[Result | Failure]:
+        """
+        Answer queries, in order, or only search for them.
+
+        Raises:
+            EngineError: the engine itself failed; queries not yet yielded have no outcome.
+        """
+        size = self.settings.retrieval.batch
+        for at in range(0, len(queries), size):
+            ways = [Way(query) for query in queries[at : at + size]]
+            self._walk(ways, answering=answering)
+            yield from (way.outcome() for way in ways)
+
+    def _walk(self, ways: list[Way], *, answering: bool) -> None:
+        lists = lists_of(self.settings, self.index)
+        steps: tuple[tuple[str, Callable[[list[Way]], None]], ...] = (
+            ("candidates", self._check_candidates),
+            ("variants", self._make_variants),
+            ("lists", lambda alive: self._first_lists(alive, lists)),
+            ("feedback", lambda alive: self._feed_back(alive, lists)),
+            ("fusion", self._fuse),
+            ("texts", self._fetch_shortlists),
+            ("rerank", self._rerank),
+            ("select", self._select),
+            ("neighbours", self._add_neighbours),
+            ("answer", self._answer if answering else _leave_unanswered),
+        )
+        for name, step in steps:
+            alive = [way for way in ways if way.error is None]
+            began = perf_counter()
+            step(alive)
+            for way in alive:
+                way.seconds[name] = (perf_counter() - began) / len(alive)
+
+    def _check_candidates(self, ways: list[Way]) -> None:
+        """Candidates the index does not hold: refuse the query, or note them and go on without."""
+        named = [doc_id for way in ways for doc_id in way.query.candidates.doc_ids or ()]
+        unknown = self.index.unknown(named)
+        for way in ways:
+            missing = [d for d in way.query.candidates.doc_ids or () if d in unknown]
+            if missing:
+                self._leave_out(way, missing)
+
+    def _leave_out(self, way: Way, missing: Sequence[DocId]) -> None:
+        known = [d for d in way.query.candidates.doc_ids or () if d not in missing]
+        if self.settings.candidates.unknown == "error" or not known:
+            way.error = UnknownDocumentError(way.query_id, missing, index=self.index.facts.name)
+            return
+        way.note("candidates", f"not in the index, left out: {', '.join(missing)}")
+        way.query = replace(way.query, candidates=Candidates.of(known, query_id=way.query_id))
+
+    def _make_variants(self, ways: list[Way]) -> None:
+        for way in ways:
+            put_variants(way, self.settings)
+
+    def _first_lists(self, ways: list[Way], lists: Lists) -> None:
+        asks = [ask for way in ways for ask in asks_of(way, self.settings)]
+        replies = iter(lists.rank(asks))
+        for way in ways:
+            for variant in way.variants:
+                reply = next(replies)
+                if isinstance(reply, CcragError):
+                    way.error = reply
+                    continue
+                way.lists.append(reply.ranking)
+                if variant.name == "original":
+                    way.best_texts = reply.passages
+
+    def _feed_back(self, ways: list[Way], lists: Lists) -> None:
+        """Terms of the original list's best passages, as one more list for each query."""
+        settings = self.settings.feedback
+        if not settings.enabled:
+            return
+        fed = [way for way in ways if self._add_feedback_variant(way)]
+        asks = [Ask(way.query, way.variants[-1]) for way in fed]
+        for way, reply in zip(fed, lists.rank(asks) if asks else (), strict=True):
+            if isinstance(reply, CcragError):
+                way.error = reply
+            else:
+                way.lists.append(reply.ranking)
+
+    def _add_feedback_variant(self, way: Way) -> bool:
+        settings = self.settings.feedback
+        terms = feedback_terms(
+            [passage.text for passage in way.best_texts],
+            keywords=way.keywords,
+            max_terms=settings.max_terms,
+            min_chars=settings.min_chars,
+        )
+        variant = feedback_variant(way.keywords, terms)
+        if variant is None:
+            way.note("feedback", f"no terms in the best {len(way.best_texts)} passages")
+            return False
+        way.variants = (*way.variants, variant)
+        return True
+
+    def _fuse(self, ways: list[Way]) -> None:
+        """One list stands as it is; several are fused."""
+        for way in ways:
+            if len(way.lists) == 1:
+                way.ranking = way.lists[0]
+            else:
+                way.now_ranked(rrf(way.lists, k=self.settings.fusion.rrf_k))
+
+    def _fetch_shortlists(self, ways: list[Way]) -> None:
+        """Texts of all shortlists in one request; ranking so far needed ids alone."""
+        depth = self.settings.rerank.shortlist
+        ids = [hit.passage_id for way in ways for hit in way.current().hits[:depth]]
+        passages = self.index.passages(ids)
+        for way in ways:
+            wanted = way.current().hits[:depth]
+            way.passages = {hit.passage_id: passages[hit.passage_id] for hit in wanted}
+
+    def _rerank(self, ways: list[Way]) -> None:
+        if self.settings.rerank.method == "none":
+            return
+        for way in ways:
+            fused = way.current()
+            shortlist = fused.top(self.settings.rerank.shortlist)
+            way.now_ranked(with_tail(self._reranked(way, shortlist), fused))
+
+    def _reranked(self, way: Way, shortlist: Ranking) -> Ranking:
+        settings = self.settings.rerank
+        if settings.method == "published-code":
+            return rerank_published_code(
+                shortlist,
+                passages=way.passages,
+                query_text=way.query.text,
+                max_edges=self.index.facts.max_edges,
+                coverage_weight=settings.code_coverage,
+                title_weight=settings.code_title,
+                phrase_weight=settings.code_phrase,
+                temporal_weight=settings.code_temporal,
+                citation_weight=settings.code_citation,
+            )
+        return rerank_paper(
+            shortlist,
+            passages=way.passages,
+            query_text=way.query.text,
+            max_edges=self.index.facts.max_edges,
+            citation_weight=settings.citation_weight,
+            temporal_weight=settings.temporal_weight,
+        )
+
+    def _select(self, ways: list[Way]) -> None:
+        settings = self.settings.select
+        for way in ways:
+            way.selected, notes = select(
+                way.current().top(self.settings.rerank.shortlist),
+                passages=way.passages,
+                max_passages=settings.passages,
+                max_per_document=settings.max_per_document,
+                near_duplicate=settings.near_duplicate,
+                temporal_coverage=settings.temporal_coverage
+                and has_temporal_intent(way.query.text),
+                max_words=settings.max_words,
+            )
+            way.notes += notes
+            way.read = tuple(way.passages[hit.passage_id] for hit in way.selected)
+
+    def _add_neighbours(self, ways: list[Way]) -> None:
+        """Passages beside the selected ones, inside their sections: one request for all queries."""
+        width = self.settings.select.neighbours
+        if not width:
+            return
+        wanted = [(way, *item) for way in ways for item in _wanted_neighbours(way, width)]
+        slots = self.index.search([bodies.ordinals_body(doc, at) for _, doc, at in wanted])
+        for (way, _, _), slot in zip(wanted, slots, strict=True):
+            if isinstance(slot, EngineError):
+                way.error = slot
+                continue
+            found = hits.parse_passages(way.query, slot)
+            way.passages |= {passage.passage_id: passage for passage in found}
+        for way in ways:
+            way.read = with_neighbours(way.read, tuple(way.passages.values()), width=width)
+
+    def _answer(self, ways: list[Way]) -> None:
+        for way in ways:
+            evidence = evidence_sentences(
+                way.query.text,
+                way.read,
+                scorer=self.settings.evidence.scorer,
+                sentences_per_passage=self.settings.evidence.sentences_per_passage,
+                max_sentences=self.settings.evidence.max_sentences,
+                max_sentence_words=self.settings.evidence.max_sentence_words,
+            )
+            drafts = extract(
+                evidence,
+                query_text=way.query.text,
+                max_sentences=self.settings.answer.max_sentences,
+                min_words=self.settings.answer.min_words,
+                max_words=self.settings.answer.max_words,
+                min_coverage=self.settings.answer.min_coverage,
+            )
+            way.answer, notes = assemble(
+                way.query, drafts, evidence, abstention=self.settings.answer.abstention
+            )
+            way.notes += notes
+
+
+def _leave_unanswered(ways: list[Way]) -> None:
+    for way in ways:
+        way.answer = Answer(way.query_id, (), (), ())
+
+
+def put_variants(way: Way, settings: PipelineSettings) -> None:
+    """Give `way` its keywords and its wordings."""
+    use = settings.variants
+    way.keywords = keywords(
+        way.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars
+    )
+    way.variants = make_variants(
+        way.query.text, use=use.use, max_keywords=use.max_keywords, min_chars=use.min_chars
+    )
+
+
+def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
+    """One first list per variant; the original's best passages come whole, for feedback."""
+    texts = settings.feedback.passages if settings.feedback.enabled else 0
+    return [
+        Ask(way.query, variant, texts if variant.name == "original" else 0)
+        for variant in way.variants
+    ]
+
+
+def first_requests(settings: PipelineSettings, query: Query) -> list[JSON]:
+    """The searches of a query's first round, as they would be sent; sends nothing."""
+    way = Way(query)
+    put_variants(way, settings)
+    return [body for ask in asks_of(way, settings) for body in request_bodies(settings, ask)]
+
+
+def _wanted_neighbours(way: Way, width: int) -> list[tuple[DocId, set[int]]]:
+    """Documents and ordinals that are not read yet, in a stable order."""
+    wanted: dict[DocId, set[int]] = neighbour_ordinals(way.read, width=width)
+    return sorted(wanted.items(), key=lambda item: item[0])
+
+

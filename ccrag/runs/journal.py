@@ -1,0 +1,89 @@
+"""
+What a run has done so far, on disk, one line a query, so that a killed run can go on.
+
+The first line holds the digest of all that decides the outcome; a journal of another run is
+refused. A torn last line (a kill while writing) is cut off. The file is not called `.jsonl`: a
+submission folder may hold one such file only.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from ccrag.errors import InputError
+from ccrag.types import QueryId
+
+FILE_NAME = "journal.part"
+Entry = dict[str, Any]
+
+
+class Journal:
+    """Appends entries, and knows which queries have one. Use as a context manager."""
+
+    def __init__(self, path: Path, *, run_digest: str) -> None:
+        """
+        Open `path`, or begin it.
+
+        Raises:
+            InputError: it belongs to another run.
+        """
+        self.path = path
+        self._offsets: dict[QueryId, int] = {}
+        if path.exists() and path.stat().st_size:
+            self._read(run_digest)
+        else:
+            path.write_bytes(orjson.dumps({"run": run_digest}) + b"\n")
+        self._file = path.open("ab")
+
+    def _read(self, run_digest: str) -> None:
+        end = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                entry = orjson.loads(line)
+                if end == 0 and entry.get("run") != run_digest:
+                    raise InputError(
+                        "an unfinished run with other settings, queries or index; "
+                        "use another --out, or --overwrite to begin anew",
+                        path=self.path,
+                    )
+                if end:
+                    self._offsets[entry["query_id"]] = end
+                end += len(line)
+        with self.path.open("r+b") as file:
+            file.truncate(end)
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def append(self, entry: Entry) -> None:
+        """Keep `entry`, which names its `query_id`; on disk when this returns."""
+        self._offsets[entry["query_id"]] = self._file.tell()
+        self._file.write(orjson.dumps(entry) + b"\n")
+        self._file.flush()
+
+    def entries(self, query_ids: Iterator[QueryId]) -> Iterator[Entry]:
+        """The entries of `query_ids` that have one, in that order."""
+        with self.path.open("rb") as file:
+            for query_id in query_ids:
+                if query_id in self._offsets:
+                    file.seek(self._offsets[query_id])
+                    yield orjson.loads(file.readline())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._file.close()

@@ -1,0 +1,81 @@
+"""A result as JSON: evidence spans, citations and the whole trace. Pure."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ccrag.types import AnswerSentence, Evidence, Passage, Ranking, Result
+
+JSON = dict[str, Any]
+
+
+def result_json(result: Result) -> JSON:
+    """Everything that leads from an answer sentence back to a document's characters."""
+    return {
+        "query_id": result.query.query_id,
+        "query": result.query.text,
+        "abstained": result.answer.abstained,
+        "answer": [_sentence_json(sentence) for sentence in result.answer.sentences],
+        "references": result.answer.references,
+        "evidence": [evidence_json(evidence) for evidence in result.answer.evidence],
+        "read": [passage_json(result.passages[passage_id]) for passage_id in result.read],
+        **trace_json(result),
+    }
+
+
+def trace_json(result: Result) -> JSON:
+    """The variants, every ranking, the notes, and seconds per stage."""
+    trace = result.trace
+    return {
+        "variants": [{"name": v.name, "text": v.text} for v in trace.variants],
+        "rankings": [ranking_json(ranking) for ranking in trace.rankings],
+        "notes": [{"stage": note.stage, "message": note.message} for note in trace.notes],
+        "seconds": {stage: round(seconds, 6) for stage, seconds in trace.seconds.items()},
+    }
+
+
+def ranking_json(ranking: Ranking) -> JSON:
+    """A ranking as `[passage_id, score]` pairs, best first."""
+    return {
+        "stage": ranking.stage,
+        "hits": [[hit.passage_id, round(hit.score, 9)] for hit in ranking],
+    }
+
+
+def evidence_json(evidence: Evidence) -> JSON:
+    """One evidence span; `text` is the document's text at `start:end`."""
+    return {
+        "evidence_id": evidence.evidence_id,
+        "passage_id": evidence.passage_id,
+        "doc_id": evidence.doc_id,
+        "section": evidence.section,
+        "start": evidence.start,
+        "end": evidence.end,
+        "text": evidence.text,
+        "score": round(evidence.score, 9),
+    }
+
+
+def passage_json(passage: Passage) -> JSON:
+    """Where a passage stands; its text is the document's at `start:end`."""
+    return {
+        "passage_id": passage.passage_id,
+        "doc_id": passage.doc_id,
+        "title": passage.title,
+        "date": passage.date,
+        "section": passage.section,
+        "start": passage.start,
+        "end": passage.end,
+    }
+
+
+def passages_json(passages: Iterable[Passage]) -> list[JSON]:
+    """Several passages with their text."""
+    return [{**passage_json(passage), "text": passage.text} for passage in passages]
+
+
+def _sentence_json(sentence: AnswerSentence) -> JSON:
+    return {
+        "text": sentence.text,
+        "evidence": sentence.evidence_ids,
+        "citations": sentence.citations,
+    }

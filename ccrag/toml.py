@@ -1,0 +1,13 @@
+"""Settings as TOML text, the form a pipeline file has."""
+
+import tomli_w
+
+from ccrag.config import PipelineSettings, Settings
+
+
+def pipeline_toml(settings: Settings) -> str:
+    """Every stage setting of a pipeline; settings that are None are left out, as TOML has no null."""
+    values = settings.model_dump(
+        mode="json", include=set(PipelineSettings.model_fields) - {"name"}, exclude_none=True
+    )
+    return tomli_w.dumps(values)

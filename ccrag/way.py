@@ -1,0 +1,92 @@
+"""One query under way: what the stages have found so far, and what it becomes."""
+
+from dataclasses import dataclass, field
+
+from ccrag.errors import CcragError, InvariantError
+from ccrag.types import (
+    Answer,
+    Hit,
+    Note,
+    Passage,
+    PassageId,
+    Query,
+    QueryId,
+    Ranking,
+    Result,
+    Trace,
+    Variant,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A query that got no answer, and why."""
+
+    query_id: QueryId
+    error: CcragError
+
+
+@dataclass(slots=True)
+class Way:
+    """Filled by one stage after the other; `error` set means that no further stage touches it."""
+
+    query: Query
+    keywords: tuple[str, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    best_texts: tuple[Passage, ...] = ()
+    """The original list's best passages, for feedback."""
+    lists: list[Ranking] = field(default_factory=list)
+    """First lists, in the order of `variants`."""
+    ranking: Ranking | None = None
+    """The current order: fused, then reranked."""
+    later: list[Ranking] = field(default_factory=list)
+    """Rankings made from the lists, in the order they were made."""
+    passages: dict[PassageId, Passage] = field(default_factory=dict)
+    selected: tuple[Hit, ...] = ()
+    read: tuple[Passage, ...] = ()
+    """Passages the answer was read from, neighbours included."""
+    answer: Answer | None = None
+    notes: list[Note] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    error: CcragError | None = None
+
+    @property
+    def query_id(self) -> QueryId:
+        return self.query.query_id
+
+    def note(self, stage: str, message: str) -> None:
+        """Keep something the user should be able to see about this query."""
+        self.notes.append(Note(stage, message))
+
+    def now_ranked(self, ranking: Ranking) -> None:
+        """Make `ranking` the current order and keep it for the trace."""
+        self.ranking = ranking
+        self.later.append(ranking)
+
+    def current(self) -> Ranking:
+        """
+        The current order.
+
+        Raises:
+            InvariantError: no stage has made one yet.
+        """
+        if self.ranking is None:
+            raise InvariantError(f"query {self.query_id!r} has no ranking yet")
+        return self.ranking
+
+    def outcome(self) -> Result | Failure:
+        """What became of the query."""
+        if self.error is not None:
+            return Failure(self.query_id, self.error)
+        if self.answer is None:
+            raise InvariantError(f"query {self.query_id!r} has neither an answer nor an error")
+        return Result(
+            query=self.query,
+            answer=self.answer,
+            ranking=self.current(),
+            read=tuple(passage.passage_id for passage in self.read),
+            passages=self.passages,
+            trace=Trace(
+                self.variants, (*self.lists, *self.later), tuple(self.notes), dict(self.seconds)
+            ),
+        )

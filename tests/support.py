@@ -1,0 +1,38 @@
+"""Values that several tests build."""
+
+from collections.abc import Iterable
+
+from ccrag.types import Candidates, Document, Passage, Query, Span, make_passage_id
+
+
+def query(text: str = "a question", *doc_ids: str, query_id: str = "q1") -> Query:
+    """A query; with no ids given, over the whole index."""
+    candidates = Candidates.of(doc_ids, query_id=query_id) if doc_ids else Candidates.whole_index()
+    return Query(query_id, text, candidates)
+
+
+def document(doc_id: str, text: str, *, title: str = "", date: str | None = None) -> Document:
+    return Document(doc_id, title, text, date)
+
+
+def whole_passage(doc: Document, *, edges: int = 0) -> Passage:
+    """The document as one passage of one sentence."""
+    span = Span(0, len(doc.text))
+    return Passage(
+        passage_id=make_passage_id(doc.doc_id, span, doc.text),
+        doc_id=doc.doc_id,
+        section=(),
+        ordinal=0,
+        start=span.start,
+        end=span.end,
+        sentences=(span,),
+        text=doc.text,
+        title=doc.title,
+        date=doc.date,
+        edges=edges,
+    )
+
+
+def whole_passages(documents: Iterable[Document]) -> list[tuple[Document, int, list[Passage]]]:
+    """Documents cut into one passage each, as `build` takes them."""
+    return [(doc, 0, [whole_passage(doc)]) for doc in documents]

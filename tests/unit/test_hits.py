@@ -1,0 +1,88 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ccrag.engine import hits
+from ccrag.errors import CandidateLeakError, InvariantError
+from ccrag.types import Candidates, Query, doc_id_of
+from tests.support import document, query, whole_passage
+
+
+def response(*scored: tuple[str, float | None]) -> dict[str, Any]:
+    return {"hits": {"hits": [{"_id": pid, "_score": score} for pid, score in scored]}}
+
+
+def test_hits_are_ordered_by_score_then_passage_id() -> None:
+    ranking = hits.parse_ranking(
+        query("x", "a", "b"), "bm25", response(("b#1", 1.0), ("a#2", 2.0), ("a#1", 1.0))
+    )
+    assert [hit.passage_id for hit in ranking] == ["a#2", "a#1", "b#1"]
+    assert [hit.doc_id for hit in ranking] == ["a", "a", "b"]
+
+
+def test_no_hits_is_an_empty_ranking() -> None:
+    assert len(hits.parse_ranking(query("x", "a"), "bm25", response())) == 0
+
+
+def test_a_hit_outside_the_candidates_is_a_leak() -> None:
+    with pytest.raises(CandidateLeakError, match=r"'q1'.*\['c'\]"):
+        hits.parse_ranking(query("x", "a", "b"), "bm25", response(("a#1", 2.0), ("c#1", 1.0)))
+
+
+def test_order_gives_falling_scores_and_checks_closure_too() -> None:
+    asked = query("x", "b", "a")
+    ranking = hits.parse_order(
+        asked, "order", [response(("b#9", None), ("b#1", None)), response(("a#5", None))]
+    )
+    assert [(hit.passage_id, hit.score) for hit in ranking] == [
+        ("b#9", 1 / 1),
+        ("b#1", 1 / 2),
+        ("a#5", 1 / 3),
+    ]
+    with pytest.raises(CandidateLeakError):
+        hits.parse_order(asked, "order", [response(("c#1", None))])
+
+
+def test_passages_come_back_as_they_were_stored() -> None:
+    passage = whole_passage(document("a#b", "Ein Satz.", title="T", date="2020-01-02"), edges=3)
+    stored = hits.passage_source(passage)
+    assert hits.parse_passage(passage.passage_id, stored) == passage
+
+
+def test_passages_outside_the_candidates_are_a_leak() -> None:
+    passage = whole_passage(document("c", "Text."))
+    found = {
+        "hits": {"hits": [{"_id": passage.passage_id, "_source": hits.passage_source(passage)}]}
+    }
+    assert hits.parse_passages(query("x"), found) == [passage]
+    with pytest.raises(CandidateLeakError):
+        hits.parse_passages(query("x", "a"), found)
+
+
+def test_a_passage_stored_under_another_document_is_a_bug() -> None:
+    stored = hits.passage_source(whole_passage(document("a", "Text.")))
+    with pytest.raises(InvariantError, match="is stored for 'a'"):
+        hits.parse_passage("b#1", stored)
+
+
+DOC_IDS = st.text(st.sampled_from("abc#"), min_size=1, max_size=3)
+
+
+@given(
+    st.sets(DOC_IDS, min_size=1),
+    st.lists(st.tuples(DOC_IDS, st.floats(0, 9)), unique_by=lambda h: h[0]),
+)
+def test_closure_holds_for_any_response(
+    candidates: set[str], found: list[tuple[str, float]]
+) -> None:
+    asked = Query("q", "x", Candidates.of(sorted(candidates), query_id="q"))
+    body = response(*((f"{doc_id}#0f", score) for doc_id, score in found))
+    if {doc_id for doc_id, _ in found} <= candidates:
+        ranking = hits.parse_ranking(asked, "bm25", body)
+        assert {doc_id_of(hit.passage_id) for hit in ranking} <= candidates
+        assert list(ranking) == sorted(ranking, key=lambda hit: (-hit.score, hit.passage_id))
+    else:
+        with pytest.raises(CandidateLeakError):
+            hits.parse_ranking(asked, "bm25", body)
