@@ -43,6 +43,7 @@ def test_passage_level_keeps_every_hit() -> None:
         ((0.5, 0.5, 0.4999999), ["0.500000", "0.499999", "0.499998"]),
         ((-1.25, -1.25), ["-1.250000", "-1.250001"]),
         ((40.0, 40.0), ["40.000000", "39.999996"]),  # float32 steps by 3.8 millionths there
+        ((-63.999999,) * 2, ["-63.999999", "-64.000007"]),  # and by 7.6 from 64 on
     ],
 )
 def test_ties_are_written_apart(scores: tuple[float, ...], printed: list[str]) -> None:

@@ -158,6 +158,14 @@ def test_topics_once_each_and_no_others(tmp_path: Path) -> None:
     ]
 
 
+def test_problems_come_in_the_files_order(tmp_path: Path) -> None:
+    repeated = changed(put("metadata", "run_id", value="s"))
+    found = problems(tmp_path, json.dumps(record()), repeated, changed(put("answer", value=[])))
+    lines = [int(problem.partition(":")[0]) for problem in found]
+    assert lines == sorted(lines)
+    assert set(lines) == {2, 3}
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

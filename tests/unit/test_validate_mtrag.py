@@ -102,6 +102,7 @@ def test_nan_score(tasks: Path) -> None:
 
 
 def test_given_contexts_may_be_none(tasks: Path) -> None:
+    assert messages(tasks, Format.MTRAG_B, record(Format.MTRAG_B, contexts=[]))
     task = json.loads(tasks.read_text(encoding="utf-8")) | {"contexts": []}
     tasks.write_text(json.dumps(task), encoding="utf-8")
     assert messages(tasks, Format.MTRAG_B, record(Format.MTRAG_B, contexts=[])) == []
