@@ -45,7 +45,7 @@ def node_runtime() -> Path:
             platformdirs.user_cache_path("ccrag", appauthor=False), notify=lambda _: None
         )
     except NodeError as error:
-        reason = f"no OPENSEARCH_TEST_URL, no Docker engine, no embedded node: {error}"
+        reason = f"no embedded node (nor OPENSEARCH_TEST_URL, nor Docker): {error}"
     if os.environ.get("CI"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -5,7 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,6 +93,7 @@ def test_a_started_node_is_found_and_stopped(settings: NodeSettings) -> None:
     assert len(said) == 1
     assert node.stop_node(settings) == started
     assert gone(started.pid)
+    assert read_state(started.data) is None
     assert node.find_node(settings) is None
     assert node.stop_node(settings) is None
 
@@ -110,6 +113,38 @@ def test_nodes_on_two_folders_coexist(settings: NodeSettings, tmp_path: Path) ->
     finally:
         node.stop_node(other)
     assert node.find_node(settings) == first
+
+
+def test_two_starts_at_once_give_one_node(settings: NodeSettings) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(node.ensure_node, [settings, settings])
+    assert first == second
+
+
+def test_a_start_is_on_record_before_it_is_ready(java: Java, settings: NodeSettings) -> None:
+    java.behave("hang")
+    data = node.data_folder(settings)
+    with ThreadPoolExecutor(1) as pool:
+        start = pool.submit(node.ensure_node, also(settings, start_timeout_s=1))
+        while (record := read_state(data)) is None and not start.done():
+            time.sleep(0.01)
+        assert record is not None
+        assert not gone(record.pid)
+        assert node.find_node(settings) is None
+        assert isinstance(start.exception(), NodeError)
+    assert gone(record.pid)
+
+
+def test_an_address_left_by_an_earlier_start_is_not_believed(
+    java: Java, settings: NodeSettings, tmp_path: Path
+) -> None:
+    other = node.ensure_node(also(settings, start_timeout_s=10))
+    data = tmp_path / "second"
+    (data / "logs").mkdir(parents=True)
+    (data / "logs" / "http.ports").write_text(f"127.0.0.1:{other.port}")
+    java.behave("hang")
+    with pytest.raises(NodeError, match="not ready"):
+        node.ensure_node(NodeSettings(data=data, start_timeout_s=0.5))
 
 
 def test_a_dead_node_is_replaced(settings: NodeSettings) -> None:
