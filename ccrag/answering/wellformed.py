@@ -46,7 +46,7 @@ _ABBREVIATED_END = re.compile(
     r"\b(?:et al|e\.g|i\.e|cf|vs|figs?|eqs?|refs?|no|vol|pp?|ed|eds|dr|prof|approx|resp)\.$",
     re.IGNORECASE,
 )
-_OPEN_LIST_END = re.compile(r"[:;]\s*[(\[]?\w{1,3}[.)]+$")
+_OPEN_LIST_END = re.compile(r"[:;]\s+\(?(?:\d{1,2}|[a-z])[.)]+$")  # "... the following: 1."
 _PAGE_BREAK = re.compile(r"\n\s*\d{1,4}\s*\n|\f")
 _CAPTION = re.compile(
     r"(?:(?:supplementary|extended data|suppl?\.?)\s+)?"
@@ -54,11 +54,11 @@ _CAPTION = re.compile(
     r"\.?\s*[A-Z]?\d+[\w.-]*\s*(?:[|:.–—-]|(?-i:[A-Z]))",  # "Figure 2 shows ..." is a statement
     re.IGNORECASE,
 )
+# Numbered clauses, "5. The tenant shall ..." or "(2) The ...", are sentences; these are not:
 _NUMBERED = re.compile(
-    r"[(\[]\s*\d"  # "(32-36) Given that ...": a citation left over from the sentence before
-    r"|\d+(?:\.\d+)*[.)]?\s+\d+\s"  # "243  244 Acknowledgement ...": line numbers
-    r"|\d+(?:\.\d+)*[.)]\s+\S"  # "2. Methods ...", "3) The ..."
-    r"|\d+(?:\.\d+)+\.?\s+[A-Z]"  # "2.1 Definition ..."
+    r"\[\s*\d|\(\d+\s*[-–,;]"  # "[44] Title", "(32-36) Given that ...": citations left over
+    r"|\d+\s+\d+\s"  # "243  244 Acknowledgement ...": line numbers
+    r"|\d+(?:\.\s?\d+)+\.?\s+[A-Z][\w-]*\s+(?:and|of|in|for|[A-Z])"  # "2.1 Prior Work We ..."
 )
 _REFERENCE = re.compile(
     r"https?:|www\.|\bdoi\b|\barxiv\s*:|\bissn\b|\bisbn\b|\bretrieved from\b|\S@\S+\.\w"
@@ -67,9 +67,9 @@ _REFERENCE = re.compile(
     r"|\b\d{1,4}:\s?\d+[-–]\d+(?![\d:])"  # "33: 103-22", but not "10:30-11:00"
     r"|\bvol(?:ume)?\.?\s*\d+\s*,?\s*(?:no|issue|iss)\b"  # "Vol. 7, No. 1"
     r"|\bpp\.\s*\d+\s*[-–]\s*\d|\(eds?\.\)|^in(?::\s|\sproc(?:\b|eedings\b))"
-    r"|^(?:\d+\.?\s+)?(?-i:(?:[A-Z][\w'’-]+ [A-Z]{1,3}[,.]\s?){2,})"  # "Miller A, Jones BC, ..."
+    # "Miller A, Jones BC, ...", then "Miller, A. B., ..." and "3 Miller, A. Title ..."
+    r"|^(?:\d+\.?\s+)?(?-i:(?:[A-Z][\w'’-]+ [A-Z]{1,3}[,.]\s?){2,})"
     r"|^(?:\d+\.?\s+)?(?-i:[A-Z][\w'’-]+, (?:[A-Z]\.[\s-]?)+(?:\W|[A-Z]|and\b|et\b))",
-    # the last one: "Miller, A. B., ...", "3 Miller, A. Title ..."
     re.IGNORECASE,
 )
 _BOILERPLATE = re.compile(
@@ -95,7 +95,6 @@ _JOINED = re.compile(
     r"|[a-z]{3}(?:The|This|These|In|We|Our|For|It|As|To|An|Although|However)\b"  # "ResultsThe ..."
 )
 
-
 _PREDICATE_WORDS = """
     am is are was were be been has have had do does did can could may might must shall should will
     would cannot we they it i you that which who because if when allow allows apply applies arise
@@ -108,6 +107,9 @@ _PREDICATE_WORDS = """
     vary varies work works
 """
 _PREDICATES = frozenset(_PREDICATE_WORDS.split())
+_VERB_BEFORE_OBJECT = re.compile(
+    r"\b[a-z]+[^suia\W]s (?:the|an?|this|these|its|their|our|his|her|all|both|each|every|no|that)\b"
+)
 
 
 def well_formed(text: str, *, min_words: int) -> bool:
@@ -127,18 +129,21 @@ def has_predicate(text: str) -> bool:
     """
     Tell whether an English sentence shows a sign of a verb: titles and captions mostly do not.
 
-    A sign is an auxiliary, a personal or relative pronoun, a frequent verb, or a word in `-ed`. It
-    is a hint for ordering: a rare verb shows no sign, nor does another language.
+    A sign is an auxiliary, a personal or relative pronoun, a frequent verb, a word in `-ed`, or one
+    in `-s` before a determiner ("melts the"). It is a hint for ordering: a rare verb may show no
+    sign, nor does another language.
     """
-    return any(w in _PREDICATES or (len(w) > 4 and w.endswith("ed")) for w in words(text))
+    found = words(text)
+    return (
+        any(w in _PREDICATES or (len(w) > 4 and w.endswith("ed")) for w in found)
+        or _VERB_BEFORE_OBJECT.search(text) is not None
+    )
 
 
 def _is_noisy(text: str) -> bool:
-    """Control, private-use and replacement characters are failed glyphs, ` | ` a table."""
-    return (
-        "\ufffd" in text
-        or " | " in text
-        or any(unicodedata.category(c) in ("Cc", "Co", "Cn") and not c.isspace() for c in text)
+    """Control, private-use and replacement characters are failed glyphs."""
+    return "\ufffd" in text or any(
+        unicodedata.category(c) in ("Cc", "Co", "Cn") and not c.isspace() for c in text
     )
 
 
@@ -186,8 +191,8 @@ def _holds(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 _RULES: dict[Defect, Callable[[str], bool]] = {
     "noise": _is_noisy,
     "page break": _holds(_PAGE_BREAK),
-    "table": _holds(_TABLE),
     "numbered": _matches(_NUMBERED),
+    "table": _holds(_TABLE),
     "opening": _opens_badly,
     "question": _asks,
     "ending": _ends_badly,

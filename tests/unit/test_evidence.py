@@ -1,0 +1,126 @@
+from math import log
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ccrag.answering.evidence import (
+    candidate_sentences,
+    choose,
+    evidence_sentences,
+    lexical_scores,
+)
+from ccrag.types import Evidence, Passage
+from tests.unit.stages import passage
+
+
+def shown(
+    *passages: Passage,
+    query_text: str = "melting ice",
+    scorer: Literal["order", "lexical"] = "lexical",
+    sentences_per_passage: int = 5,
+    max_sentences: int = 10,
+    max_sentence_words: int = 120,
+) -> tuple[Evidence, ...]:
+    return evidence_sentences(
+        query_text,
+        passages,
+        scorer=scorer,
+        sentences_per_passage=sentences_per_passage,
+        max_sentences=max_sentences,
+        max_sentence_words=max_sentence_words,
+    )
+
+
+FIRST = passage("a", sentences=["Snow falls. ", "Ice melts.\n", "Ice is cold. "], start=100)
+SECOND = passage("b", sentences=["  Rivers run.", " Melting ice!"])
+
+
+def test_lexical_scores_are_idf_weighted_coverage() -> None:
+    # Five sentences; "melt" is in 2, "ice" in 3.
+    melt, ice = log(1 + (5 - 2 + 0.5) / (2 + 0.5)), log(1 + (5 - 3 + 0.5) / (3 + 0.5))
+    found = shown(FIRST, SECOND)
+    assert [(e.evidence_id, e.text) for e in found] == [
+        ("e1", "Ice melts."),
+        ("e2", "Melting ice!"),
+        ("e3", "Ice is cold."),
+    ]
+    assert [e.score for e in found] == pytest.approx([1.0, 1.0, ice / (melt + ice)])
+
+
+def test_spans_are_trimmed_and_walk_back_to_the_document() -> None:
+    [first, second, _] = shown(FIRST, SECOND)
+    assert (first.start, first.end) == (112, 122)
+    assert FIRST.text[first.start - 100 : first.end - 100] == first.text
+    assert (second.passage_id, second.doc_id, second.start, second.end) == ("b", "b", 14, 26)
+
+
+def test_order_keeps_the_passages_and_scores_by_rank() -> None:
+    found = shown(SECOND, FIRST, scorer="order")
+    assert [(e.text, e.score) for e in found] == [
+        ("Rivers run.", 1 / 1),
+        ("Melting ice!", 1 / 1),
+        ("Snow falls.", 1 / 2),
+        ("Ice melts.", 1 / 2),
+        ("Ice is cold.", 1 / 2),
+    ]
+
+
+def test_ties_go_by_rank_then_position() -> None:
+    same = passage("z", sentences=["Ice. ", "Ice."]), passage("a", "Ice.")
+    assert [(e.passage_id, e.start) for e in shown(*same)] == [("z", 0), ("z", 5), ("a", 0)]
+
+
+def test_a_span_in_two_overlapping_passages_counts_once() -> None:
+    one = passage("p1", sentences=["Ice one. ", "Ice two. "], doc_id="d")
+    two = passage("p2", sentences=["Ice two. ", "Ice three."], doc_id="d", start=9)
+    found = shown(two, one, scorer="order")
+    assert [(e.passage_id, e.text) for e in found] == [
+        ("p2", "Ice two."),
+        ("p2", "Ice three."),
+        ("p1", "Ice one."),
+    ]
+
+
+def test_limits_are_kept() -> None:
+    assert [e.text for e in shown(FIRST, sentences_per_passage=2)] == ["Ice melts."]
+    assert len(shown(FIRST, SECOND, max_sentences=1)) == 1
+    texts = [e.text for e in shown(FIRST, scorer="order", max_sentence_words=2)]
+    assert texts == ["Snow falls.", "Ice melts."]
+
+
+def test_blank_sentences_do_not_count_among_the_first() -> None:
+    blank = passage("a", sentences=["\n\n", "Ice.", " Snow."])
+    assert [e.text for e in shown(blank, scorer="order", sentences_per_passage=1)] == ["Ice."]
+
+
+@pytest.mark.parametrize("query_text", ["", "what is it", "zebra"])
+def test_no_shared_term_no_evidence(query_text: str) -> None:
+    assert shown(FIRST, SECOND, query_text=query_text) == ()
+    assert shown(query_text=query_text) == ()
+
+
+def test_scores_may_come_from_outside() -> None:
+    candidates = candidate_sentences([FIRST], sentences_per_passage=5, max_sentence_words=120)
+    scores = {candidates[0].key: -3.0, candidates[2].key: -1.0}
+    found = choose(candidates, scores, max_sentences=10)
+    assert [(e.evidence_id, e.text, e.score) for e in found] == [
+        ("e1", "Ice is cold.", -1.0),
+        ("e2", "Snow falls.", -3.0),
+    ]
+
+
+@given(st.lists(st.text("ab .\n\u3000é😀", max_size=8), max_size=6), st.integers(0, 50))
+def test_evidence_is_the_documents_text_without_outer_space(pieces: list[str], start: int) -> None:
+    whole = passage("a", sentences=pieces, start=start)
+    for found in shown(whole, scorer="order"):
+        assert found.text == whole.text[found.start - start : found.end - start]
+        assert found.text == found.text.strip() != ""
+
+
+@given(st.lists(st.sampled_from(["ice", "snow", "melting ice", "ice ice"]), max_size=6))
+def test_lexical_scores_are_shares(texts: list[str]) -> None:
+    passages = [passage(f"p{at}", text) for at, text in enumerate(texts)]
+    candidates = candidate_sentences(passages, sentences_per_passage=5, max_sentence_words=120)
+    assert all(0 < score <= 1 for score in lexical_scores("melting ice", candidates).values())
