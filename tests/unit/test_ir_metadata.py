@@ -80,6 +80,12 @@ def test_broken_yaml_names_the_line(tmp_path: Path) -> None:
     assert problem.message.startswith("is not YAML")
 
 
+def test_characters_yaml_does_not_have(tmp_path: Path) -> None:
+    (message,) = messages(tmp_path, "tag: \0\n")
+    assert message.startswith("is not YAML")
+    assert "\n" not in message
+
+
 def test_empty_and_absent_files(tmp_path: Path) -> None:
     assert messages(tmp_path, "") == ["the record must be an object, got None"]
     (problem,) = ir_metadata_problems(tmp_path / "none.yml")

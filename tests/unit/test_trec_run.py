@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccrag.errors import InputError
@@ -51,6 +51,7 @@ def test_ties_are_written_apart(scores: tuple[float, ...], printed: list[str]) -
     assert [line.split()[4] for line in lines(given)] == printed
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1e4, 1e4, allow_nan=False), max_size=30))
 def test_trec_eval_keeps_our_order(scores: list[float]) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
