@@ -1,0 +1,158 @@
+"""
+What the fields of a record mean, under the names they go by. Pure: no I/O, no settings.
+
+One record in, one value out, or a `RecordError` that says which field is wrong; places are added by
+the reader.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ccrag.corpus.records import RecordError, json_type
+from ccrag.types import MAX_DOC_ID_BYTES, DocId, Document, TextSource
+
+Fields = Mapping[str, object]
+
+DOC_ID_NAMES = ("doc_id", "id", "docid", "_id", "document_id")
+_FULL_TEXT_NAMES = ("fullText", "full_text", "text", "body", "contents")
+_DATE_NAMES = ("publishedDate", "published", "date", "year", "timestamp")
+_LINK_NAMES = ("links", "references")
+_DATE = re.compile(r"\d{4}(?!\d)|(?:1[5-9]|20)\d{6}(?!\d)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_BETWEEN_IDS = re.compile(r"[\s,;]+")
+
+
+def first_field(fields: Fields, names: Iterable[str]) -> tuple[str, object] | None:
+    """The first of `names` that the record holds, and its value; null counts as absent."""
+    for name in names:
+        value = fields.get(name)
+        if value is not None:
+            return name, value
+    return None
+
+
+def required_field(fields: Fields, names: Iterable[str], *, what: str) -> tuple[str, object]:
+    """
+    As `first_field`.
+
+    Raises:
+        RecordError: the record holds none of them.
+    """
+    found = first_field(fields, names)
+    if found is None:
+        raise RecordError(
+            "id" if what == "id" else "field", f"no {what}; expected one of {', '.join(names)}"
+        )
+    return found
+
+
+def as_id(value: object, *, field: str) -> DocId:
+    """
+    An id as a string; whole numbers are ids too.
+
+    Raises:
+        RecordError: another type, empty, too long, or with control characters.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        got = json_type(value)
+        raise RecordError("id", f"{field} must be a string or a whole number, got {got}")
+    if not value.strip():
+        raise RecordError("id", f"{field} is empty")
+    if not value.isprintable() and _CONTROL.search(value):
+        raise RecordError("id", f"{field} {value[:60]!r} holds a control character or line break")
+    if len(value) * 4 > MAX_DOC_ID_BYTES and len(value.encode()) > MAX_DOC_ID_BYTES:
+        size = len(value.encode())
+        raise RecordError(
+            "id", f"{field} has {size} bytes, at most {MAX_DOC_ID_BYTES} fit an index"
+        )
+    return value
+
+
+def as_text(value: object, *, field: str) -> str:
+    """
+    A text field as given.
+
+    Raises:
+        RecordError: not a string.
+    """
+    if not isinstance(value, str):
+        raise RecordError("field", f"{field} must be a string, got {json_type(value)}")
+    return value
+
+
+def as_ids(value: object, *, field: str, in_cell: bool) -> tuple[DocId, ...]:
+    """
+    A list of ids, repeated ones dropped, order kept. An item may be an object that holds an id.
+
+    Args:
+        in_cell: the value comes from a table, where blanks, commas or semicolons separate ids.
+
+    Raises:
+        RecordError: not a list (or cell) of ids.
+    """
+    if in_cell and isinstance(value, str):
+        ids = filter(None, _BETWEEN_IDS.split(value))
+        return tuple(dict.fromkeys(as_id(item, field=f"an item of {field}") for item in ids))
+    if not isinstance(value, list):
+        raise RecordError("field", f"{field} must be a list of ids, got {json_type(value)}")
+    return tuple(dict.fromkeys(_item_id(item, field=field) for item in value))
+
+
+def _item_id(item: object, *, field: str) -> DocId:
+    if isinstance(item, dict):
+        name, value = required_field(item, DOC_ID_NAMES, what="id")
+        return as_id(value, field=f"{field}: {name}")
+    return as_id(item, field=f"an item of {field}")
+
+
+def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
+    """The first text that is not blank, full text before abstract before title, and its source."""
+    for name in _FULL_TEXT_NAMES:
+        value = fields.get(name)
+        if value is not None and (text := as_text(value, field=name)) and not text.isspace():
+            return text, "full_text"
+    abstract = fields.get("abstract")
+    if abstract is not None and (text := as_text(abstract, field="abstract")).strip():
+        return text, "abstract"
+    return (title, "title") if title.strip() else ("", "none")
+
+
+def _date(fields: Fields) -> str | None:
+    """The date if it starts with a four-digit year, or is eight digits in a row."""
+    found = first_field(fields, _DATE_NAMES)
+    if found is None or type(found[1]) not in (str, int):
+        return None
+    date = str(found[1])
+    return date if _DATE.match(date) else None
+
+
+def document_of(fields: Fields, *, in_cells: bool = False) -> Document:
+    """
+    The document a record describes.
+
+    Its text is the first of full text, abstract and title that is not blank, as given; if all are,
+    it is empty and `text_source` says so.
+
+    Args:
+        in_cells: the record is a table's row: lists are cells, and empty cells are absent fields.
+
+    Raises:
+        RecordError: no id, a bad one, or a field of another type.
+    """
+    if in_cells:
+        fields = {name: cell for name, cell in fields.items() if cell != ""}
+    name, value = required_field(fields, DOC_ID_NAMES, what="id")
+    given_title = fields.get("title")
+    title = "" if given_title is None else as_text(given_title, field="title")
+    text, source = _text(fields, title)
+    links = first_field(fields, _LINK_NAMES)
+    return Document(
+        as_id(value, field=name),
+        title,
+        text,
+        _date(fields),
+        () if links is None else as_ids(links[1], field=links[0], in_cell=in_cells),
+        source,
+    )
