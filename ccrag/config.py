@@ -31,7 +31,7 @@ class EngineSettings(Section):
     bulk_max_bytes: int = Field(8 * 1024 * 1024, ge=1024)
     """A bulk request is sent before it would grow past this (one larger item travels alone)."""
     bulk_retries: int = Field(6, ge=0)
-    """How often an item refused with 429 is sent again, with doubling pauses from 0.5 s."""
+    """How often an item refused with 429 is sent again, with doubling pauses from 1 s."""
     msearch_max_searches: int = Field(96, ge=1)
     """Sub-searches per request; more are sent in several."""
     shards: int = Field(1, ge=1)
@@ -171,7 +171,7 @@ class AnswerSettings(Section):
     min_words: int = Field(5, ge=1)
     """A shorter sentence is a fragment."""
     min_coverage: float = Field(0.0, ge=0, le=1)
-    """Share of the query's keywords a sentence must hold to enter the answer; with 0, one is enough."""
+    """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
     abstention: str = "The given documents do not answer this question."
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
+from ccrag.concurrency import prefetched
 from ccrag.config import Settings
+from ccrag.corpus.load import LoadReport
 from ccrag.corpus.scan import CorpusScan
-from ccrag.corpus.report import LoadReport
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
-from ccrag.engine.client import open_client
-from ccrag.prefetch import prefetched
+from ccrag.engine.client import Notify, open_client, silent
 from ccrag.recipes import chunker_of, recipe_of
 
 
@@ -32,6 +32,7 @@ def index_documents(
     on_error: Literal["stop", "skip"] = "stop",
     citations: Path | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
+    notify: Notify = silent,
 ) -> IndexReport:
     """
     Build what `settings`' pipeline needs of the collection `name` from `paths`.
@@ -45,13 +46,13 @@ def index_documents(
         EngineError: the engine could not be started or written to.
     """
     began = perf_counter()
-    client = open_client(settings)
+    client = open_client(settings, notify=notify)
     cut = chunker_of(settings.chunking)
     with CorpusScan(paths, on_error=on_error, citations=citations) as scan:
         plan = BuildPlan(
             name=name,
             corpus=scan.fingerprint,
-            documents=scan.documents_count,
+            documents=scan.count,
             max_edges=scan.max_edges,
             recipe=recipe_of(settings),
         )

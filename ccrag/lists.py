@@ -82,16 +82,15 @@ def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
 
 
 class EngineBm25:
-    """BM25 as the engine scores it: term statistics of the whole index. One msearch for all asks."""
+    """BM25 as the engine scores it: statistics of the whole index, one msearch for all asks."""
 
     def __init__(self, index: Index, settings: PipelineSettings) -> None:
         self._index = index
         self._settings = settings
 
     def rank(self, asks: Sequence[Ask]) -> list[Reply | CcragError]:
-        slots = iter(
-            self._index.search([body for ask in asks for body in request_bodies(self._settings, ask)])
-        )
+        search_bodies = [body for ask in asks for body in request_bodies(self._settings, ask)]
+        slots = iter(self._index.search(search_bodies))
         return [_reply(ask, next(slots), next(slots) if ask.texts else None) for ask in asks]
 
 

@@ -8,11 +8,13 @@ Queries travel in batches that share their requests; one that fails does not sto
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 from ccrag.answering.citations import assemble
 from ccrag.answering.evidence import evidence_sentences
 from ccrag.answering.extractive import extract
+from ccrag.concurrency import in_order
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies, hits
 from ccrag.engine.client import JSON
@@ -27,6 +29,9 @@ from ccrag.retrieval.select import select
 from ccrag.retrieval.variants import has_temporal_intent, keywords, make_variants
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
 from ccrag.way import Failure, Way
+
+BATCHES_AT_ONCE = 2
+"""While the engine searches for one batch, Python works on the other."""
 
 
 class Pipeline:
@@ -70,12 +75,13 @@ class Pipeline:
             EngineError: the engine itself failed; queries not yet yielded have no outcome.
         """
         size = self.settings.retrieval.batch
-        for at in range(0, len(queries), size):
-            ways = [Way(query) for query in queries[at : at + size]]
-            self._walk(ways, answering=answering)
+        batches = [queries[at : at + size] for at in range(0, len(queries), size)]
+        walk = partial(self._walk, answering=answering)
+        for ways in in_order(walk, batches, workers=BATCHES_AT_ONCE):
             yield from (way.outcome() for way in ways)
 
-    def _walk(self, ways: list[Way], *, answering: bool) -> None:
+    def _walk(self, queries: Sequence[Query], *, answering: bool) -> list[Way]:
+        ways = [Way(query) for query in queries]
         lists = lists_of(self.settings, self.index)
         steps: tuple[tuple[str, Callable[[list[Way]], None]], ...] = (
             ("candidates", self._check_candidates),
@@ -95,6 +101,7 @@ class Pipeline:
             step(alive)
             for way in alive:
                 way.seconds[name] = (perf_counter() - began) / len(alive)
+        return ways
 
     def _check_candidates(self, ways: list[Way]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""
@@ -269,10 +276,10 @@ def _leave_unanswered(ways: list[Way]) -> None:
 
 def put_variants(way: Way, settings: PipelineSettings) -> None:
     """Give `way` its keywords and its wordings."""
+    if bodies.searched(way.query.text) != way.query.text:
+        way.note("variants", f"a long query: its first {bodies.MAX_WORDS} words are searched")
     use = settings.variants
-    way.keywords = keywords(
-        way.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars
-    )
+    way.keywords = keywords(way.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars)
     way.variants = make_variants(
         way.query.text, use=use.use, max_keywords=use.max_keywords, min_chars=use.min_chars
     )
@@ -298,5 +305,3 @@ def _wanted_neighbours(way: Way, width: int) -> list[tuple[DocId, set[int]]]:
     """Documents and ordinals that are not read yet, in a stable order."""
     wanted: dict[DocId, set[int]] = neighbour_ordinals(way.read, width=width)
     return sorted(wanted.items(), key=lambda item: item[0])
-
-

@@ -84,7 +84,7 @@ class Passage:
 
 
 def make_passage_id(doc_id: DocId, span: Span, text: str) -> PassageId:
-    """`doc_id#digest`, the digest over span and text: stable across re-indexing, new with content."""
+    """`doc_id#digest` over span and text: stable across re-indexing, new with content."""
     content = f"{span.start}:{span.end}:{text}".encode("utf-8", "surrogatepass")
     return f"{doc_id}#{hashlib.blake2b(content, digest_size=8).hexdigest()}"
 
@@ -154,7 +154,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One wording of a query; `name` is `original`, `keywords`, `temporal`, `method`, `feedback`."""
+    """One wording of a query; `name` says which, e.g. `original`, `keywords`, `feedback`."""
 
     name: str
     text: str
@@ -255,7 +255,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A query's way: what was asked, every ranking on the way, what was noted, seconds per stage."""
+    """A query's way: wordings, every ranking, what was noted, and seconds per stage."""
 
     variants: tuple[Variant, ...]
     rankings: tuple[Ranking, ...]

@@ -8,6 +8,7 @@ Three steps, so that a scorer can be put in from outside: `candidate_sentences` 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import log1p
 from typing import Literal
 
@@ -131,8 +132,7 @@ def choose(
 
 def _first_spans(passage: Passage, depth: int) -> Iterator[Span]:
     trimmed = (_trimmed(passage, span) for span in passage.sentences)
-    wordy = [span for span in trimmed if span.start < span.end]
-    yield from wordy[:depth]
+    return islice((span for span in trimmed if span.start < span.end), depth)
 
 
 def _trimmed(passage: Passage, span: Span) -> Span:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from ccrag.cli.errors import user_errors
+from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import (
     Docs,
     DocsFile,
@@ -59,7 +59,7 @@ def search(
         if show_body:
             _print_json(first_requests(settings, query))
             return
-        result = open_pipeline(settings, index).search(query)
+        result = open_pipeline(settings, index, notify=notify).search(query)
         if as_json:
             _print_json(render.search_json(result, top_n=top_n, explain=explain))
         else:
@@ -90,7 +90,7 @@ def ask(
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
         query = _query(text, docs, docs_file, whole_index)
-        result = open_pipeline(settings, index).answer(query)
+        result = open_pipeline(settings, index, notify=notify).answer(query)
         if as_json:
             _print_json(result_json(result))
         else:

@@ -8,6 +8,11 @@ import typer
 from ccrag.errors import CcragError, InvariantError
 
 
+def notify(message: str) -> None:
+    """Say on stderr what takes a while."""
+    typer.echo(message, err=True)
+
+
 @contextmanager
 def user_errors() -> Iterator[None]:
     """Turn our errors into one line and exit code 1; a bug of ours keeps its traceback."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ccrag.cli.errors import user_errors
+from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import IndexName, Overrides, PipelineName
 from ccrag.cli.progress import progress_bar
 
@@ -52,6 +52,7 @@ def index(
                 on_error=on_error.value,
                 citations=citations,
                 on_progress=on_progress,
+                notify=notify,
             )
     _print(report, index)
 

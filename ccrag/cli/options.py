@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 IndexName = Annotated[str, typer.Option("--index", "-i", help="Name of the collection.")]
 PipelineName = Annotated[
     str | None,
-    typer.Option("--pipeline", "-p", help="A named pipeline, or a TOML file. See `ccrag pipelines`."),
+    typer.Option(
+        "--pipeline", "-p", help="A named pipeline, or a TOML file. See `ccrag pipelines`."
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,

@@ -24,7 +24,9 @@ def console() -> Console:
 
 def clean(text: str) -> str:
     """White space collapsed and control characters replaced, so that no text steers the terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
+    return "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
+    )
 
 
 def print_answer(result: Result, *, explain: bool) -> None:

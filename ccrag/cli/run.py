@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ccrag.cli.errors import user_errors
+from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import IndexName, Overrides, PipelineName
 from ccrag.cli.progress import progress_bar
 
@@ -44,7 +44,7 @@ def run(
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
         asked = read_queries(queries, whole_index=whole_index)
-        opened = open_pipeline(settings, index)
+        opened = open_pipeline(settings, index, notify=notify)
         with progress_bar("answering", len(asked)) as on_progress:
             report = run_queries(
                 opened,

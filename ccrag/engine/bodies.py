@@ -6,6 +6,7 @@ search (`post_filter`) may return too few hits, down to none. Ties are cut by `p
 engine too, so the hits at the edge of `depth` do not depend on shards or segments.
 """
 
+import re
 from collections.abc import Iterable
 
 from ccrag.engine.client import JSON
@@ -13,6 +14,15 @@ from ccrag.types import Candidates, DocId
 
 MAX_TERMS = 65_536
 """Values one `terms` clause takes (`index.max_terms_count`); more are split over several."""
+
+MAX_WORDS = 400
+"""
+Words of a query that are searched. One clause each, for text and title, has to stay below the
+1,024 clauses that OpenSearch allows a query (`indices.query.bool.max_clause_count`).
+"""
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff]|\b)"
+)
 
 BY_SCORE: list[JSON] = [{"_score": "desc"}, {"passage_id": "asc"}]
 PASSAGE_FIELDS = [
@@ -40,16 +50,26 @@ def candidate_filter(candidates: Candidates) -> list[JSON]:
     return clauses if len(clauses) == 1 else [{"bool": {"should": clauses}}]
 
 
+def searched(text: str) -> str:
+    """The part of `text` that is searched: all of it, or its first `MAX_WORDS` words."""
+    for count, word in enumerate(_WORD.finditer(text), start=1):
+        if count > MAX_WORDS:
+            return text[: word.start()]
+    return text
+
+
 def bm25_body(text: str, candidates: Candidates, *, depth: int, title_weight: float) -> JSON:
     """
     BM25 of `text` inside the candidates, ids and scores only.
 
-    `text` is matched as plain words; no operator of any query language is read from it. With a
-    `title_weight`, a passage is also found by its document's title, whose score is added.
+    What is `searched` of `text` is matched as plain words; no operator of any query language is
+    read from it. With a `title_weight`, a passage is also found by its document's title, whose
+    score is added.
     """
-    wanted: list[JSON] = [{"match": {"text": {"query": text}}}]
+    words = searched(text)
+    wanted: list[JSON] = [{"match": {"text": {"query": words}}}]
     if title_weight:
-        wanted.append({"match": {"title": {"query": text, "boost": title_weight}}})
+        wanted.append({"match": {"title": {"query": words, "boost": title_weight}}})
     query = {
         "bool": {
             "should": wanted,

@@ -10,7 +10,7 @@ from ccrag.engine.client import JSON, engine_errors, reason_of
 from ccrag.errors import BulkWriteError
 
 ITEMS_PER_REQUEST = 2_000
-FIRST_PAUSE_S = 0.5
+FIRST_PAUSE_S = 1
 MAX_FAILURES = 100
 """Loading stops when so many items failed: the cause will not go away by itself."""
 

@@ -1,20 +1,12 @@
 """The OpenSearch client, and the one place where its exceptions become ours."""
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import orjson
-from opensearchpy import (
-    AuthenticationException,
-    AuthorizationException,
-    ConnectionError as NoConnection,
-    ConnectionTimeout,
-    OpenSearch,
-    OpenSearchException,
-    SSLError,
-    TransportError,
-)
+from opensearchpy import OpenSearch, exceptions
 from opensearchpy.serializer import JSONSerializer
 
 from ccrag.config import EngineSettings, Settings
@@ -22,6 +14,15 @@ from ccrag.engine.node import ensure_node
 from ccrag.errors import ConfigError, EngineError
 
 JSON = dict[str, Any]
+Notify = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """A `Notify` that says nothing."""
+
+
+# The client warns of every 404, also of those that are an answer; errors reach the user as ours.
+logging.getLogger("opensearch").addHandler(logging.NullHandler())
 
 
 class OrjsonSerializer(JSONSerializer):
@@ -36,15 +37,18 @@ class OrjsonSerializer(JSONSerializer):
         return orjson.loads(s)
 
 
-def open_client(settings: Settings) -> OpenSearch:
+def open_client(settings: Settings, *, notify: Notify = silent) -> OpenSearch:
     """
     A client for `engine.url`, or for the embedded node, which is started when it is not running.
+
+    Args:
+        notify: takes lines on what the start is doing.
 
     Raises:
         ConfigError: a user without a password, or the reverse.
         NodeError: the embedded node cannot be started.
     """
-    url = settings.engine.url or ensure_node(settings.node).url
+    url = settings.engine.url or ensure_node(settings.node, notify=notify).url
     return connect(url, settings.engine)
 
 
@@ -83,24 +87,24 @@ def engine_errors(doing: str) -> Iterator[None]:
     """
     try:
         yield
-    except OpenSearchException as error:
+    except exceptions.OpenSearchException as error:
         raise EngineError(f"cannot {doing}: {_explain(error)}") from error
 
 
-def _explain(error: OpenSearchException) -> str:
+def _explain(error: exceptions.OpenSearchException) -> str:
     match error:
-        case SSLError():
+        case exceptions.SSLError():
             return f"TLS failed ({error.error}); check engine.ca_file and engine.verify_certs"
-        case ConnectionTimeout():
+        case exceptions.ConnectionTimeout():
             return "the engine did not answer in time; see engine.timeout_s, or try again"
-        case NoConnection():
+        case exceptions.ConnectionError():
             return (
                 "the engine is out of reach; check engine.url, or `ccrag node status` "
                 "when the embedded node is used, and run the command again"
             )
-        case AuthenticationException() | AuthorizationException():
+        case exceptions.AuthenticationException() | exceptions.AuthorizationException():
             return f"refused (HTTP {error.status_code}); check engine.user and engine.password"
-        case TransportError():
+        case exceptions.TransportError():
             return f"HTTP {error.status_code}: {reason_of(error.info)}"
         case _:
             return str(error)

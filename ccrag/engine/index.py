@@ -75,7 +75,7 @@ class Index:
         Raises:
             EngineError: the request failed, or an id that was ranked a moment ago is gone.
         """
-        found = self._get(self.facts.passages_index, ids, fields=bodies.PASSAGE_FIELDS)
+        found = self._get(self.facts.passages_index, ids)
         gone = [passage_id for passage_id, source in found.items() if source is None]
         if gone:
             raise EngineError(f"passage {gone[0]!r} vanished from {self.facts.passages_index}")
@@ -106,7 +106,7 @@ class Index:
 
     def unknown(self, doc_ids: Iterable[DocId]) -> set[DocId]:
         """Those of `doc_ids` the index does not hold."""
-        found = self._get(self.facts.documents_index, doc_ids, fields=[])
+        found = self._get(self.facts.documents_index, doc_ids, sources=False)
         return {doc_id for doc_id, source in found.items() if source is None}
 
     def documents(self, candidates: Candidates, doc_ids: Iterable[DocId]) -> dict[DocId, Document]:
@@ -120,7 +120,7 @@ class Index:
         for doc_id in wanted:
             if doc_id not in candidates:
                 raise InputError(f"document {doc_id!r} is not among the candidates")
-        found = self._get(self.facts.documents_index, wanted, fields=None)
+        found = self._get(self.facts.documents_index, wanted)
         return {
             doc_id: _document(doc_id, source)
             for doc_id, source in found.items()
@@ -128,19 +128,20 @@ class Index:
         }
 
     def _get(
-        self, index: str, ids: Iterable[str], *, fields: list[str] | None
+        self, index: str, ids: Iterable[str], *, sources: bool = True
     ) -> dict[str, JSON | None]:
-        """`_id` → `_source`, or None where the index has no such id; asked in bounded requests."""
+        """
+        `_id` → `_source`, or None where the index has no such id; asked in bounded requests.
+
+        Sources come whole: picking fields makes the engine parse each one, five times as slow.
+        """
         wanted = list(dict.fromkeys(ids))
         found: dict[str, JSON | None] = {}
         for at in range(0, len(wanted), IDS_PER_REQUEST):
-            params: JSON = {} if fields is None else {"_source_includes": ",".join(fields)}
-            if fields == []:
-                params = {"_source": "false"}
+            body = {"ids": wanted[at : at + IDS_PER_REQUEST]}
+            params = {} if sources else {"_source": "false"}
             with engine_errors(f"read from {index}"):
-                answer = self._client.mget(
-                    body={"ids": wanted[at : at + IDS_PER_REQUEST]}, index=index, params=params
-                )
+                answer = self._client.mget(body=body, index=index, params=params)
             for item in answer["docs"]:
                 found[item["_id"]] = item.get("_source", {}) if item.get("found") else None
         return found

@@ -26,6 +26,8 @@ _MARKS = "\u200c\u200d" + "".join(
 )
 _INNER = r"(?<=[^\W\d_])'(?=[^\W\d_])|(?<=\d)[.,](?=\d)"
 _WORD = re.compile(rf"\w[\w{_MARKS}]*(?:(?:{_INNER})[\w{_MARKS}]+)*")
+_ASCII_INNER = r"(?<=[a-z])'(?=[a-z])|(?<=[0-9])[.,](?=[0-9])"
+_ASCII_WORD = re.compile(rf"[a-z0-9_]+(?:(?:{_ASCII_INNER})[a-z0-9_]+)*")
 _CJK_RUN = re.compile(rf"([{CJK}]+)")
 _TYPOGRAPHY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00ad": None})
 
@@ -68,6 +70,8 @@ def normalise(text: str) -> str:
 
 def runs(text: str) -> list[str]:
     """Return the words of `text` in order, each run of CJK script whole (see `is_cjk`)."""
+    if text.isascii():  # the same words, several times as fast
+        return _ASCII_WORD.findall(text.lower())
     found: list[str] = []
     for word in _WORD.findall(normalise(text)):
         if word.isascii():
@@ -82,20 +86,24 @@ def is_cjk(run: str) -> bool:
     return not run.isascii() and _CJK_RUN.match(run) is not None
 
 
-def words(text: str) -> list[str]:
+@lru_cache(maxsize=8_192)
+def words(text: str) -> tuple[str, ...]:
     """Return the words of `text` in order, CJK runs as character bigrams (a lone one stays)."""
+    if text.isascii():
+        return tuple(runs(text))
     found: list[str] = []
     for run in runs(text):
         if is_cjk(run):
             found.extend(_bigrams(run))
         else:
             found.append(run)
-    return found
+    return tuple(found)
 
 
-def terms(text: str) -> list[str]:
+@lru_cache(maxsize=8_192)
+def terms(text: str) -> tuple[str, ...]:
     """Return the stems of the words that are not stop words, in order, with repetitions."""
-    return [stem(word) for word in words(text) if word not in STOP_WORDS]
+    return tuple(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def unique_terms(text: str) -> tuple[str, ...]:

@@ -1,14 +1,14 @@
 """Near-duplicate passages: found by word shingles, left unread, and named. Pure."""
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from math import isclose
 
 from ccrag.retrieval.analysis import normalise, words
 from ccrag.retrieval.lookup import passages_of
 from ccrag.types import Hit, Note, Passage, PassageId
 
 SHINGLE_WORDS = 3
+ROUNDING = 1e-9
+"""An overlap that is the threshold on paper must reach it in floating point."""
 
 Shingle = tuple[str, ...]
 
@@ -42,37 +42,31 @@ def drop_near_duplicates(
 
 
 class _Seen:
-    """The kept passages by shingle, so that a new one meets only those it shares a shingle with."""
+    """The kept passages with their shingles."""
 
     def __init__(self, threshold: float) -> None:
         self._threshold = threshold
-        self._ids: list[PassageId] = []
-        self._sizes: list[int] = []
-        self._holders: defaultdict[Shingle, list[int]] = defaultdict(list)
+        self._kept: list[tuple[PassageId, frozenset[Shingle]]] = []
 
     def twin_or_add(self, passage: Passage) -> PassageId | None:
         """Return the first kept passage that `passage` repeats; if none does, keep it."""
         shingles = _shingles(passage.text)
-        shared = Counter(at for shingle in shingles for at in self._holders.get(shingle, ()))
-        for at in sorted(shared):
-            union = len(shingles) + self._sizes[at] - shared[at]
-            if _reaches(shared[at] / union, self._threshold):
-                return self._ids[at]
-        for shingle in shingles:
-            self._holders[shingle].append(len(self._ids))
-        self._ids.append(passage.passage_id)
-        self._sizes.append(len(shingles))
+        for passage_id, other in self._kept:
+            if self._repeats(shingles, other):
+                return passage_id
+        self._kept.append((passage.passage_id, shingles))
         return None
+
+    def _repeats(self, one: frozenset[Shingle], other: frozenset[Shingle]) -> bool:
+        sizes = len(one), len(other)
+        if min(sizes) < self._threshold * max(sizes) - ROUNDING:
+            return False  # even if one held the other whole
+        shared = len(one & other)
+        return shared >= self._threshold * (sum(sizes) - shared) - ROUNDING
 
 
 def _shingles(text: str) -> frozenset[Shingle]:
     found = words(text)
     if len(found) < SHINGLE_WORDS:
         return frozenset([(normalise(text),)])
-    return frozenset(
-        tuple(found[at : at + SHINGLE_WORDS]) for at in range(len(found) - SHINGLE_WORDS + 1)
-    )
-
-
-def _reaches(overlap: float, threshold: float) -> bool:
-    return overlap > threshold or isclose(overlap, threshold)
+    return frozenset(zip(*(found[at:] for at in range(SHINGLE_WORDS)), strict=False))

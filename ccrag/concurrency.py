@@ -1,0 +1,83 @@
+"""Work that runs ahead of its reader in threads; what comes out keeps its order."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Full, Queue
+from threading import Event, Thread
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+POLL_S = 0.1
+
+
+class _End:
+    """Marks the end of the items, with the error that ended them, if any."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+
+
+def prefetched(items: Iterable[T], *, depth: int) -> Iterator[T]:
+    """
+    Yield `items` in order while a thread makes up to `depth` of them ahead.
+
+    An error in `items` is raised here, after the items before it. When the reader stops early the
+    thread ends too.
+    """
+    queue: Queue[T | _End] = Queue(maxsize=depth)
+    stopped = Event()
+    thread = Thread(target=_fill, args=(items, queue, stopped), daemon=True)
+    thread.start()
+    try:
+        while not isinstance(item := queue.get(), _End):
+            yield item
+        if item.error is not None:
+            raise item.error
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _fill(items: Iterable[T], queue: "Queue[T | _End]", stopped: Event) -> None:
+    error: BaseException | None = None
+    try:
+        for item in items:
+            if not _put(queue, item, stopped):
+                return
+    except BaseException as caught:  # noqa: BLE001  # handed to the reader, who raises it
+        error = caught
+    _put(queue, _End(error), stopped)
+
+
+def _put(queue: "Queue[T | _End]", item: "T | _End", stopped: Event) -> bool:
+    """Whether `item` went in before the reader stopped."""
+    while not stopped.is_set():
+        try:
+            queue.put(item, timeout=POLL_S)
+        except Full:
+            continue
+        return True
+    return False
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T], *, workers: int) -> Iterator[R]:
+    """
+    Yield `work(item)` for each item, in order, with up to `workers` under way at once.
+
+    An error is raised where its result would have come. Work not begun when the reader stops is
+    not done.
+    """
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        waiting: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
