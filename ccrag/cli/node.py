@@ -2,21 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ccrag.cli.errors import user_errors
-from ccrag.config import NodeSettings
-from ccrag.engine.node import (
-    NodeState,
-    data_folder,
-    ensure_node,
-    find_node,
-    node_answers,
-    stop_node,
-)
-from ccrag.layers import load_settings
+from ccrag.cli.errors import notify, user_errors
+
+if TYPE_CHECKING:
+    from ccrag.config import NodeSettings
+    from ccrag.engine.node import NodeState
 
 app = typer.Typer(help="Start, stop or look at the embedded OpenSearch node.", no_args_is_help=True)
 
@@ -40,9 +34,11 @@ def up(data: Data = None, port: Port = None, heap_mb: HeapMb = None) -> None:
 
     Example: ccrag node up --port 9200
     """
+    from ccrag.engine.node import ensure_node
+
     with user_errors():
         settings = _settings(data=data, port=port, heap_mb=heap_mb)
-        state = ensure_node(settings, notify=_progress)
+        state = ensure_node(settings, notify=notify)
         typer.echo(state.url)
 
 
@@ -53,14 +49,16 @@ def down(data: Data = None) -> None:
 
     Example: ccrag node down
     """
+    from ccrag.engine.node import data_folder, stop_node
+
     with user_errors():
         settings = _settings(data=data)
         state = stop_node(settings)
         folder = data_folder(settings)
         if state is None:
-            _progress(f"no node runs on {folder}")
+            notify(f"no node runs on {folder}")
         else:
-            _progress(f"ended the node at {state.url} (pid {state.pid}); its data stay in {folder}")
+            notify(f"ended the node at {state.url} (pid {state.pid}); its data stay in {folder}")
 
 
 @app.command()
@@ -70,6 +68,8 @@ def status(data: Data = None, as_json: Json = False) -> None:
 
     Example: ccrag node status --json
     """
+    from ccrag.engine.node import data_folder, find_node
+
     with user_errors():
         settings = _settings(data=data)
         facts = _facts(find_node(settings), data_folder(settings))
@@ -81,7 +81,9 @@ def status(data: Data = None, as_json: Json = False) -> None:
 
 def _settings(
     *, data: Path | None = None, port: int | None = None, heap_mb: int | None = None
-) -> NodeSettings:
+) -> "NodeSettings":
+    from ccrag.layers import load_settings
+
     given = {"data": None if data is None else str(data), "port": port, "heap_mb": heap_mb}
     overrides = [
         f"node.{name}={json.dumps(value)}" for name, value in given.items() if value is not None
@@ -89,7 +91,9 @@ def _settings(
     return load_settings(overrides=overrides).node
 
 
-def _facts(state: NodeState | None, folder: Path) -> dict[str, str | int]:
+def _facts(state: "NodeState | None", folder: Path) -> dict[str, str | int]:
+    from ccrag.engine.node import node_answers
+
     if state is None:
         return {"status": "not running", "data": str(folder)}
     return {
@@ -101,7 +105,3 @@ def _facts(state: NodeState | None, folder: Path) -> dict[str, str | int]:
         "data": str(state.data),
         "log": str(state.log),
     }
-
-
-def _progress(message: str) -> None:
-    typer.echo(message, err=True)

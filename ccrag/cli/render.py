@@ -23,7 +23,7 @@ def console() -> Console:
 
 
 def clean(text: str) -> str:
-    """White space collapsed and control characters replaced, so that no text steers the terminal."""
+    """White space collapsed, control characters replaced: no text steers the terminal."""
     return "".join(
         c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split())
     )

@@ -36,7 +36,8 @@ def run(
     Example: ccrag run queries.jsonl --index demo --pipeline rrf-no-rerank --out runs/rrf
     """
     from ccrag.corpus.queries import read_queries
-    from ccrag.evaluation.validate import Format, validate
+    from ccrag.evaluation.validate import validate
+    from ccrag.formats import Format
     from ccrag.layers import load_settings
     from ccrag.opening import open_pipeline
     from ccrag.runs.run import run_queries

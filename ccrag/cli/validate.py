@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from ccrag.cli.errors import user_errors
-from ccrag.corpus.queries import read_queries
-from ccrag.evaluation.validate import Format, validate
+from ccrag.formats import Format
 
 
 def validate_command(
@@ -25,6 +24,9 @@ def validate_command(
 
     Example: ccrag validate out --format longeval --queries queries.jsonl
     """
+    from ccrag.corpus.queries import read_queries
+    from ccrag.evaluation.validate import validate
+
     with user_errors():
         asked = read_queries(queries, whole_index=False) if format_ is Format.LONGEVAL else queries
         problems = validate(path, format=format_, queries=asked, depth=depth)

@@ -47,8 +47,10 @@ class _Cutter:
             if weight <= self._max_words:
                 yield sentence, weight
             else:
-                for piece in self._cut(*sentence):
-                    yield piece, self._weight(*piece)
+                *pieces, last = self._cut(*sentence)
+                # a full weight each: two parts of one word may count more together than apart
+                yield from ((piece, self._max_words) for piece in pieces)
+                yield last, self._weight(*last)
 
     def _weight(self, start: int, end: int) -> int:
         """What a span takes of the cap: its words, or more where it is nearly wordless."""
@@ -88,9 +90,7 @@ def _cut_before(text: str, start: int, reach: int) -> int:
     """
     Where to cut in the later half of `text[start:reach]`: after a clause, a word, or anywhere.
 
-    A cut inside a word leaves letters and their marks together. It gives way by few characters
-    only, so that its piece still fills the cap: two pieces of one word never meet in a passage,
-    where together they could count more than apart.
+    A cut inside a word leaves a letter and its marks together, unless they are very many.
     """
     middle = (start + reach) // 2
     for boundary in (_CLAUSE_END, _SPACES):

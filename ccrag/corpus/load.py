@@ -152,16 +152,15 @@ def _documents_in(path: Path) -> Iterator[tuple[int, Document | RecordError]]:
             yield number, document
 
 
-def _duplicate(
-    document: Document, number: int, file: int, *, files: Sequence[Path], ledger: Ledger
-) -> RecordError | None:
-    """What is wrong with `document` if its id was seen at another place."""
-    here = Origin(file, number)
+def _unless_repeated(
+    document: Document, here: Origin, *, files: Sequence[Path], ledger: Ledger
+) -> Document | RecordError:
+    """`document`, or what is wrong with it if its id was seen at another place."""
     if ledger.enter(document.doc_id, here):
-        return None
+        return document
     first = ledger.origin(document.doc_id)
     if first is None or first == here:
-        return None
+        return document
     there = Place(files[first.file], first.number)
     return RecordError("duplicate", f"id {document.doc_id!r} again, first at {there}")
 
@@ -189,17 +188,14 @@ def read_documents(
         if has_bom(path):
             report.with_bom.append(path)
         for number, found in _documents_in(path):
-            if isinstance(found, RecordError):
-                error: RecordError | None = found
-            elif ledger is None:
-                error = None
-            else:
-                error = _duplicate(found, number, file, files=files, ledger=ledger)
-            if error is None and isinstance(found, Document):
+            if ledger is not None and isinstance(found, Document):
+                origin = Origin(file, number)
+                found = _unless_repeated(found, origin, files=files, ledger=ledger)
+            if isinstance(found, Document):
                 report.add(found)
                 yield found
-            elif error is not None:
-                at(Place(path, number), error)
-                if on_error == "stop":
-                    raise error
-                report.skip(error)
+                continue
+            at(Place(path, number), found)
+            if on_error == "stop":
+                raise found
+            report.skip(found)

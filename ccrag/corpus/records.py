@@ -262,11 +262,11 @@ def _read_table(path: Path, file: Iterable[bytes], *, delimiter: str) -> Iterato
             row = next(rows)
         except StopIteration:
             return
-        except RecordError as error:
-            yield lines.number, error
-            continue
-        except csv.Error as error:
-            yield number, RecordError("syntax", f"not a valid table: {error}")
+        except (RecordError, csv.Error) as error:
+            fault = _row_error(error)
+            if header is None:
+                raise at(Place(path, number), fault) from error
+            yield number, fault
             continue
         if not row:
             continue
@@ -277,6 +277,12 @@ def _read_table(path: Path, file: Iterable[bytes], *, delimiter: str) -> Iterato
         else:
             cells = f"{len(row)} cells where the header has {len(header)}"
             yield number, RecordError("syntax", cells)
+
+
+def _row_error(error: RecordError | csv.Error) -> RecordError:
+    if isinstance(error, RecordError):
+        return error
+    return RecordError("syntax", f"not a valid table row: {error}")
 
 
 def _checked_header(row: list[str], place: Place) -> list[str]:

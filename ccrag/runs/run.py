@@ -65,7 +65,7 @@ def run_queries(
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> RunReport:
     """
-    Answer `queries` and write `out/responses.jsonl`, `run.trec`, `ir-metadata.yml`, `provenance.json`.
+    Answer `queries` and write responses, TREC run, metadata and provenance into `out`.
 
     A query that fails is reported and left out of the files; the journal stays, so that `resume`
     tries it again. When all succeeded the journal is removed.

@@ -5,7 +5,6 @@ Nothing here writes: a validator that repairs hides what the writer did wrong.
 """
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 
 from ccrag.errors import InputError
@@ -18,6 +17,7 @@ from ccrag.evaluation.validate.tasks import Task, read_tasks, read_topics
 from ccrag.evaluation.validate.trec_rag24 import trec_rag24_rules
 from ccrag.evaluation.validate.trec_rag25 import trec_rag25_rules
 from ccrag.evaluation.validate.trec_run import run_problems
+from ccrag.formats import Format
 from ccrag.types import Candidates, Query, QueryId
 
 __all__ = ["Format", "Problem", "validate"]
@@ -28,17 +28,6 @@ TREC_DEPTH = 100
 """Lines per topic of a TREC RAG retrieval run."""
 RUN_DEPTH = 1000
 """Lines per query elsewhere, the custom of TREC."""
-
-
-class Format(StrEnum):
-    """The shared tasks whose submissions can be checked."""
-
-    LONGEVAL = "longeval"
-    TREC_RAG24 = "trec-rag24"
-    TREC_RAG25 = "trec-rag25"
-    MTRAG_A = "mtrag-a"
-    MTRAG_B = "mtrag-b"
-    MTRAG_C = "mtrag-c"
 
 
 def validate(
