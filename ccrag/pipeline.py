@@ -254,6 +254,7 @@ class Pipeline:
                 sentences_per_passage=self.settings.evidence.sentences_per_passage,
                 max_sentences=self.settings.evidence.max_sentences,
                 max_sentence_words=self.settings.evidence.max_sentence_words,
+                min_words=self.settings.answer.min_words,
             )
             drafts = extract(
                 evidence,

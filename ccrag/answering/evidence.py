@@ -6,12 +6,13 @@ Three steps, so that a scorer can be put in from outside: `candidate_sentences` 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import log1p
 from typing import Literal
 
+from ccrag.answering.wellformed import has_capitals, well_formed
 from ccrag.retrieval.analysis import count_words, terms, unique_terms
 from ccrag.types import DocId, Evidence, Passage, Span
 
@@ -43,12 +44,14 @@ def evidence_sentences(
     sentences_per_passage: int,
     max_sentences: int,
     max_sentence_words: int,
+    min_words: int,
 ) -> tuple[Evidence, ...]:
     """
     Return the best `max_sentences` sentences of `passages`, `e1` first.
 
     See `candidate_sentences` for what is considered, `order_scores` and `lexical_scores` for the
-    score. No passages, or with `lexical` none that shares a term with the query: ().
+    score; well-formed sentences of `min_words` words come before all others. No passages, or with
+    `lexical` none that shares a term with the query: ().
     """
     candidates = candidate_sentences(
         passages,
@@ -59,7 +62,13 @@ def evidence_sentences(
         scores = order_scores(candidates)
     else:
         scores = lexical_scores(query_text, candidates)
-    return choose(candidates, scores, max_sentences=max_sentences)
+    cased = has_capitals(candidate.text for candidate in candidates)
+    return choose(
+        candidates,
+        scores,
+        max_sentences=max_sentences,
+        prefer=lambda text: well_formed(text, min_words=min_words, cased=cased),
+    )
 
 
 def candidate_sentences(
@@ -115,18 +124,26 @@ def choose(
     scores: Mapping[SentenceKey, float],
     *,
     max_sentences: int,
+    prefer: Callable[[str], bool] = lambda _: True,
 ) -> tuple[Evidence, ...]:
     """
     Return the `max_sentences` best candidates as evidence, numbered `e1`, `e2`, … in that order.
 
-    Score descending, then rank of the passage, then position. A candidate without a score is not
-    evidence. Scores may be of any scale; higher is better.
+    Those whose text `prefer` takes come first; then score descending, rank of the passage, and
+    position. A candidate without a score is not evidence. Scores may be of any scale; higher is
+    better.
     """
     scored = [candidate for candidate in candidates if candidate.key in scores]
     scored.sort(key=lambda c: (-scores[c.key], c.rank, c.passage.doc_id, c.span))
+    preferred: list[CandidateSentence] = []
+    others: list[CandidateSentence] = []
+    for candidate in scored:
+        if len(preferred) == max_sentences:
+            break
+        (preferred if prefer(candidate.text) else others).append(candidate)
     return tuple(
         _evidence(f"e{number}", candidate, scores[candidate.key])
-        for number, candidate in enumerate(scored[:max_sentences], start=1)
+        for number, candidate in enumerate((preferred + others)[:max_sentences], start=1)
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from ccrag.answering.citations import DraftSentence
-from ccrag.answering.wellformed import has_predicate, well_formed
+from ccrag.answering.wellformed import has_capitals, has_predicate, readable, well_formed
 from ccrag.retrieval.analysis import count_words, normalise, terms, unique_terms
 from ccrag.types import Evidence
 
@@ -24,7 +24,8 @@ def extract(
     Return up to `max_sentences` evidence sentences that can stand as the answer, best first.
 
     In the order of the evidence, but those without a sign of a verb (titles, mostly) come after all
-    others. Left out: what is not a well-formed sentence of `min_words` words; what holds less than
+    others. Left out: what is not a well-formed sentence of `min_words` words (if no sentence is,
+    those with broken edges only stand in); what holds less than
     `min_coverage` (0 to 1) of the query's terms, or none; what repeats an earlier one; and what
     does not fit into the rest of `max_words`, where a later, shorter one may. White space is
     collapsed for display, nothing else is changed. Nothing left: (), and the caller abstains.
@@ -45,13 +46,17 @@ def extract(
 
 def _answering(
     evidence: Sequence[Evidence], asked: frozenset[str], min_words: int, min_coverage: float
-) -> Iterator[Evidence]:
-    """Yield the whole sentences that speak of what was asked."""
-    for item in evidence:
-        shared = len(asked.intersection(terms(item.text)))
-        covers = shared > 0 and shared >= min_coverage * len(asked)
-        if covers and well_formed(item.text, min_words=min_words):
-            yield item
+) -> list[Evidence]:
+    """Return the whole sentences that speak of what was asked; without any, the readable ones."""
+    covering = [item for item in evidence if _covers(item, asked, min_coverage)]
+    cased = has_capitals(item.text for item in evidence)
+    whole = [i for i in covering if well_formed(i.text, min_words=min_words, cased=cased)]
+    return whole or [item for item in covering if readable(item.text, min_words=min_words)]
+
+
+def _covers(item: Evidence, asked: frozenset[str], min_coverage: float) -> bool:
+    shared = len(asked.intersection(terms(item.text)))
+    return shared > 0 and shared >= min_coverage * len(asked)
 
 
 def _distinct(evidence: Iterable[Evidence]) -> Iterator[Evidence]:

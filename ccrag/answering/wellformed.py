@@ -7,7 +7,7 @@ each rule names one such kind. They look at form, not at content or at any one c
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from ccrag.retrieval.analysis import words
@@ -29,6 +29,9 @@ Defect = Literal[
     "boilerplate",
     "joined",
 ]
+
+EDGE_DEFECTS: frozenset[Defect] = frozenset(["opening", "ending", "brackets", "joined"])
+"""What a sentence split in a wrong place has."""
 
 MIN_LETTERS = 0.6
 """Share of the visible characters; below, it is a table row or a formula."""
@@ -112,17 +115,41 @@ _VERB_BEFORE_OBJECT = re.compile(
 )
 
 
-def well_formed(text: str, *, min_words: int) -> bool:
-    """Tell whether `text` is a whole, readable sentence of at least `min_words` words."""
-    return defect(text, min_words=min_words) is None
+def well_formed(text: str, *, min_words: int, cased: bool = True) -> bool:
+    """Tell whether `text` is a whole, readable sentence; arguments as for `defect`."""
+    return defect(text, min_words=min_words, cased=cased) is None
 
 
-def defect(text: str, *, min_words: int) -> Defect | None:
-    """Return the first reason why `text` cannot stand in an answer; None if it can."""
+def defect(text: str, *, min_words: int, cased: bool = True) -> Defect | None:
+    """
+    Return the first reason why `text` cannot stand in an answer; None if it can.
+
+    Args:
+        min_words: below, it is too short.
+        cased: False where the sources know no capitals, so that a small letter opens a sentence.
+    """
+    return next(_defects(text, min_words=min_words, cased=cased), None)
+
+
+def readable(text: str, *, min_words: int) -> bool:
+    """Tell whether `text`, though not well formed, can be read: only its edges are wrong."""
+    return set(_defects(text, min_words=min_words, cased=True)) <= EDGE_DEFECTS
+
+
+def has_capitals(texts: Iterable[str]) -> bool:
+    """Tell whether any of `texts` holds a capital letter."""
+    return any(character.isupper() for text in texts for character in text)
+
+
+def _defects(text: str, *, min_words: int, cased: bool) -> Iterator[Defect]:
     text = text.strip()
     if len(words(text)) < min_words:
-        return "short"
-    return next((name for name, applies in _RULES.items() if applies(text)), None)
+        yield "short"
+    for name, applies in _RULES.items():
+        if name == "opening" and not cased:
+            continue
+        if applies(text):
+            yield name
 
 
 def has_predicate(text: str) -> bool:
@@ -142,8 +169,11 @@ def has_predicate(text: str) -> bool:
 
 def _is_noisy(text: str) -> bool:
     """Control, private-use and replacement characters are failed glyphs."""
-    return "\ufffd" in text or any(
-        unicodedata.category(c) in ("Cc", "Co", "Cn") and not c.isspace() for c in text
+    visible = "".join(text.split())
+    if visible.isprintable():  # nearly always, and quick
+        return "\ufffd" in visible
+    return "\ufffd" in visible or any(
+        unicodedata.category(c) in ("Cc", "Co", "Cn") for c in visible
     )
 
 
@@ -170,8 +200,10 @@ def _is_unbalanced(text: str) -> bool:
 
 
 def _lacks_letters(text: str) -> bool:
-    visible = [c for c in text if not c.isspace()]
-    letters = sum(unicodedata.category(c)[0] in "LM" for c in visible)
+    visible = "".join(text.split())
+    letters = sum(map(str.isalpha, visible))
+    if not text.isascii():  # combining marks carry the vowels of some scripts
+        letters += sum(unicodedata.category(c)[0] == "M" for c in visible)
     return letters < MIN_LETTERS * len(visible)
 
 

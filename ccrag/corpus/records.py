@@ -203,28 +203,28 @@ def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        if "surrogate" not in error.msg:
-            raise _whole_file_error(path, data, error) from error
-        value, checked = json.loads(data), False
-    lists = (
-        [item for item in value.values() if isinstance(item, list)]
-        if isinstance(value, dict)
-        else [value]
-    )
+        value, checked = _parse_with_surrogates(path, data, error), False
+    lists = [value]
+    if isinstance(value, dict):
+        lists = [item for item in value.values() if isinstance(item, list)]
     if len(lists) != 1 or not isinstance(lists[0], list):
-        raise InputError(
-            "expected a JSON list, or an object that holds exactly one list", path=path
-        )
+        problem = "expected a JSON list, or an object that holds exactly one list"
+        raise InputError(problem, path=path)
     return lists[0], checked
 
 
-def _whole_file_error(path: Path, data: bytes, error: orjson.JSONDecodeError) -> InputError:
+def _parse_with_surrogates(path: Path, data: bytes, error: json.JSONDecodeError) -> object:
+    """A JSON file that failed, if only lone surrogates did it: the rest may be usable."""
     try:
-        decode(data)
+        text = decode(data)
+        if "surrogate" in error.msg:
+            return json.loads(text)
     except RecordError as encoding:
-        return InputError(encoding.problem, path=path)
+        raise InputError(encoding.problem, path=path) from error
+    except json.JSONDecodeError as other:
+        error = other
     problem = f"not valid JSON: {error.msg}; one object a line belongs in a .jsonl file"
-    return InputError(problem, path=path, line=error.lineno)
+    raise InputError(problem, path=path, line=error.lineno)
 
 
 def _is_storable(item: object) -> bool:

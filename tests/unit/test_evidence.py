@@ -30,6 +30,7 @@ def shown(
         sentences_per_passage=sentences_per_passage,
         max_sentences=max_sentences,
         max_sentence_words=max_sentence_words,
+        min_words=2,
     )
 
 
@@ -124,3 +125,9 @@ def test_lexical_scores_are_shares(texts: list[str]) -> None:
     passages = [passage(f"p{at}", text) for at, text in enumerate(texts)]
     candidates = candidate_sentences(passages, sentences_per_passage=5, max_sentence_words=120)
     assert all(0 < score <= 1 for score in lexical_scores("melting ice", candidates).values())
+
+
+def test_well_formed_sentences_come_before_better_scored_ones() -> None:
+    mixed = passage("a", sentences=["melting ice of which ", "Rivers of ice flow down."])
+    assert [e.text for e in shown(mixed)] == ["Rivers of ice flow down.", "melting ice of which"]
+    assert [e.text for e in shown(mixed, max_sentences=1)] == ["Rivers of ice flow down."]

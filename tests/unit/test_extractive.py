@@ -46,8 +46,20 @@ def test_whole_sentences_in_order_with_their_evidence() -> None:
 
 def test_nothing_left_is_empty() -> None:
     assert chosen() == []
-    assert chosen("of the ice, which melts", "Ice melts?", "Nothing was said about it.") == []
+    assert chosen("Ice melts?", "Nothing was said about it.") == []
     assert chosen(WARM, query_text="what is it") == []  # type: ignore[arg-type]
+
+
+def test_without_a_whole_sentence_readable_ones_stand_in() -> None:
+    half = "of the ice, which melts in spring"
+    assert chosen(half, "Figure 3: the ice melts. (continued)") == [half]
+    assert chosen(half, WARM) == [WARM]
+
+
+def test_sources_without_capitals_are_read_as_they_are() -> None:
+    assert chosen("warm water melts the ice .", "of the ice [ melts") == [
+        "warm water melts the ice ."
+    ]
 
 
 def test_limits_are_kept() -> None:
