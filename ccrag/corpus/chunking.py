@@ -5,110 +5,17 @@ The cap always holds. Where one sentence is longer it is cut, at clause punctuat
 pieces then stand as sentences of their own.
 """
 
-import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from ccrag.corpus.sections import find_headings, sections_below, skip_space
-from ccrag.corpus.sentences import split_sentences
-from ccrag.corpus.words import RUN_WORD, count_tokens, count_words, token_pattern, token_words
-from ccrag.types import Document, Passage, SectionPath, Span, make_passage_id
-
-__all__ = ["CHUNKER_VERSION", "count_words", "window_passages"]
+from ccrag.corpus.pieces import Cutter, passages_of, sentences_by_section
+from ccrag.types import Document, Passage, SectionPath, Span
 
 CHUNKER_VERSION = 1
 """Part of an index's fingerprint: raise it when the same text would give other passages."""
 
-_WIDEST_WORD = 30
-"""Characters per word at most, so that rules, padding and emoji, which hold no word, end too."""
-_CLAUSE_END = re.compile(r"[;:,]\s+|[；：，、]\s*")
-_SPACES = re.compile(r"\s+")
-_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
-
-
-class _Cutter:
-    """Weighs the sentences of one text against a cap, and cuts those above it."""
-
-    def __init__(self, text: str, *, max_words: int) -> None:
-        self._text = text
-        self._max_words = max_words
-        self._tokens = token_pattern(text)
-
-    def holds(self, sentences: Sequence[Span]) -> bool:
-        """Whether these consecutive sentences fit the cap together."""
-        start, end = sentences[0].start, sentences[-1].end
-        short = end - start <= self._max_words * _WIDEST_WORD
-        return short and self._weight(start, end) <= self._max_words
-
-    def pieces(self, sentences: Iterable[Span]) -> Iterator[tuple[Span, int]]:
-        """Each sentence, or the pieces that tile it, with its weight."""
-        for sentence in sentences:
-            weight = self._weight(*sentence)
-            if weight <= self._max_words:
-                yield sentence, weight
-            else:
-                *pieces, last = self._cut(*sentence)
-                # a full weight each: two parts of one word may count more together than apart
-                yield from ((piece, self._max_words) for piece in pieces)
-                yield last, self._weight(*last)
-
-    def _weight(self, start: int, end: int) -> int:
-        """What a span takes of the cap: its words, or more where it is nearly wordless."""
-        words = count_tokens(self._tokens.findall(self._text, start, end))
-        return max(words, -(-(end - start) // _WIDEST_WORD))
-
-    def _cut(self, start: int, end: int) -> Iterator[Span]:
-        """
-        Cut a sentence into pieces of at most the cap; they tile it.
-
-        White space after a cut stays with the piece before it, whatever its length.
-        """
-        begin = min(skip_space(self._text, start), end)
-        while True:
-            reach = self._reach(begin, end)
-            cut = end
-            if reach < end:
-                cut = min(skip_space(self._text, _cut_before(self._text, begin, reach)), end)
-            yield Span(start, cut)
-            if cut == end:
-                return
-            start = begin = cut
-
-    def _reach(self, start: int, end: int) -> int:
-        """The furthest position to which a piece from `start` may go, before or inside a word."""
-        furthest = min(end, start + self._max_words * _WIDEST_WORD)
-        words = 0
-        for token in self._tokens.finditer(self._text, start, furthest):
-            words += token_words(token.end() - token.start())
-            if words > self._max_words:
-                inside = token.start() == start
-                return start + self._max_words * RUN_WORD if inside else token.start()
-        return furthest
-
-
-def _cut_before(text: str, start: int, reach: int) -> int:
-    """
-    Where to cut in the later half of `text[start:reach]`: after a clause, a word, or anywhere.
-
-    A cut inside a word leaves a letter and its marks together, unless they are very many.
-    """
-    middle = (start + reach) // 2
-    for boundary in (_CLAUSE_END, _SPACES):
-        ends = [found.end() for found in boundary.finditer(text, middle, reach)]
-        if ends:
-            return ends[-1]
-    for cut in range(reach, max(middle, reach - RUN_WORD), -1):
-        if text[cut - 1] not in _JOINERS and not _leans_back(text[cut]):
-            return cut
-    return reach
-
-
-def _leans_back(character: str) -> bool:
-    return character in _JOINERS or unicodedata.category(character)[0] == "M"
-
 
 def _windows(
-    sentences: Sequence[Span], cutter: _Cutter, *, max_words: int, overlap: int
+    sentences: Sequence[Span], cutter: Cutter, *, max_words: int, overlap: int
 ) -> Iterator[Sequence[Span]]:
     """The windows over one section's sentences, those above the cap cut."""
     if cutter.holds(sentences):
@@ -140,37 +47,6 @@ def _ranges(weights: Sequence[int], *, max_words: int, overlap: int) -> Iterator
             start += 1
 
 
-def _by_section(text: str) -> Iterator[tuple[SectionPath, list[Span]]]:
-    """Each section's path and sentences, in order."""
-    headings = find_headings(text)
-    sentences = split_sentences(text, headings=headings)
-    if not headings:
-        yield (), sentences
-        return
-    first = 0
-    for section in sections_below(text, headings):
-        last = first
-        while last < len(sentences) and sentences[last].end <= section.end:
-            last += 1
-        yield section.path, sentences[first:last]
-        first = last
-
-
-def _trimmed(text: str, sentences: Sequence[Span]) -> tuple[Span, ...]:
-    """The same sentences without the white space at both ends."""
-    start, end = sentences[0].start, sentences[-1].end
-    body = text[start:end]
-    start += len(body) - len(body.lstrip())
-    end -= len(body) - len(body.rstrip())
-    if len(sentences) == 1:
-        return (Span(start, end),)
-    return (
-        Span(start, sentences[0].end),
-        *sentences[1:-1],
-        Span(sentences[-1].start, end),
-    )
-
-
 def window_passages(
     document: Document, *, max_words: int, overlap_sentences: int, edges: int = 0
 ) -> list[Passage]:
@@ -185,29 +61,14 @@ def window_passages(
         max_words: cap of a passage, by `count_words`.
         edges: citation edges that touch the document, copied to each passage.
     """
-    text = document.text
-    if not text or text.isspace():
-        return []
-    passages: list[Passage] = []
-    cutter = _Cutter(text, max_words=max_words)
-    for path, sentences in _by_section(text):
-        for window in _windows(sentences, cutter, max_words=max_words, overlap=overlap_sentences):
-            spans = _trimmed(text, window)
-            span = Span(spans[0].start, spans[-1].end)
-            content = text[span.start : span.end]
-            passages.append(
-                Passage(
-                    passage_id=make_passage_id(document.doc_id, span, content),
-                    doc_id=document.doc_id,
-                    section=path,
-                    ordinal=len(passages),
-                    start=span.start,
-                    end=span.end,
-                    sentences=spans,
-                    text=content,
-                    title=document.title,
-                    date=document.date,
-                    edges=edges,
-                )
-            )
-    return passages
+    runs = _runs(document.text, max_words=max_words, overlap=overlap_sentences)
+    return passages_of(document, runs, edges=edges)
+
+
+def _runs(
+    text: str, *, max_words: int, overlap: int
+) -> Iterator[tuple[SectionPath, Sequence[Span]]]:
+    cutter = Cutter(text, max_words=max_words)
+    for path, sentences in sentences_by_section(text):
+        for window in _windows(sentences, cutter, max_words=max_words, overlap=overlap):
+            yield path, window
