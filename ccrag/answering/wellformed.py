@@ -8,6 +8,7 @@ each rule names one such kind. They look at form, not at content or at any one c
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Literal
 
 from ccrag.retrieval.analysis import words
@@ -120,6 +121,7 @@ def well_formed(text: str, *, min_words: int, cased: bool = True) -> bool:
     return defect(text, min_words=min_words, cased=cased) is None
 
 
+@lru_cache(maxsize=8_192)  # evidence and answer ask about the same sentences
 def defect(text: str, *, min_words: int, cased: bool = True) -> Defect | None:
     """
     Return the first reason why `text` cannot stand in an answer; None if it can.
@@ -208,8 +210,8 @@ def _lacks_letters(text: str) -> bool:
 
 
 def _is_heading(text: str) -> bool:
-    cased = [c for c in text if c.isupper() or c.islower()]
-    return sum(c.isupper() for c in cased) > MAX_CAPITALS * len(cased)
+    capitals, small = sum(map(str.isupper, text)), sum(map(str.islower, text))
+    return capitals > MAX_CAPITALS * (capitals + small)
 
 
 def _matches(pattern: re.Pattern[str]) -> Callable[[str], bool]:

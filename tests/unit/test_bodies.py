@@ -73,3 +73,18 @@ def _keys(value: Any) -> set[str]:
 def test_no_body_filters_after_the_search_or_parses_operators(body: dict[str, Any]) -> None:
     assert not _keys(body) & {"post_filter", "query_string", "simple_query_string"}
     assert b"doc_id" in orjson.dumps(body)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a b c", "a b c"),
+        ("", ""),
+        ("w " * 400, "w " * 400),
+        ("w " * 401, "w " * 400),
+        ("漢" * 401, "漢" * 400),
+        ("ab漢" * 250, "ab漢" * 200),
+    ],
+)
+def test_long_queries_are_cut_at_a_word(text: str, kept: str) -> None:
+    assert bodies.searched(text) == kept
