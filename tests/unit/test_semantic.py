@@ -129,9 +129,9 @@ def test_a_similarity_equal_to_the_threshold_joins() -> None:
 
 @both
 def test_one_topic_is_cut_at_the_cap(chunk: Chunk) -> None:
-    document = Document("d", "", "A one two. A three four. A five six.")
+    document = Document("d", "", "A one two. A three four. A five six. A seven eight.")
     found = bodies(chunk(document, angled(A=0), max_words=6))
-    assert found == ["A one two. A three four.", "A five six."]
+    assert found == ["A one two. A three four.", "A five six. A seven eight."]
 
 
 @both
@@ -142,6 +142,14 @@ def test_one_topic_does_not_cross_a_section(chunk: Chunk) -> None:
         (("One",), "# One\na b."),
         (("One", "Two"), "## Two\nc d."),
     ]
+
+
+@both
+def test_each_section_is_cut_by_its_own_vectors(chunk: Chunk) -> None:
+    vectors_of = angled(**{"#": 0, "A": 0, "B": 90})
+    document = Document("d", "", "# One\nA is. A was.\n# Two\nA is. B is.\n")
+    found = bodies(chunk(document, vectors_of, max_words=99))
+    assert found == ["# One\nA is. A was.", "# Two\nA is.", "B is."]
 
 
 @both
