@@ -1,11 +1,11 @@
-"""A corpus of any size from what every Python ships: shuffled paragraphs of its language reference."""
+"""A corpus of any size: shuffled paragraphs of the language reference every Python ships."""
 
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from pydoc_data.topics import topics
 
 import orjson
-from pydoc_data.topics import topics
 
 PARAGRAPHS_PER_DOCUMENT = 25
 SEED = 13

@@ -1,4 +1,4 @@
-"""`ccrag index` against a plain bulk load of the same passages, and its memory at ten times the size."""
+"""`ccrag index` against a plain bulk load of its passages, and its memory at ten times the size."""
 
 import os
 import sys

@@ -22,8 +22,8 @@ class Recording:
     """Keeps the msearch bodies that pass through a client."""
 
     def __init__(self, client: OpenSearch) -> None:
-        self._transport = client.transport
-        self._send = client.transport.perform_request
+        self._transport: Any = client.transport
+        self._send = self._transport.perform_request
         self.bodies: list[Any] = []
 
     def __enter__(self) -> "Recording":

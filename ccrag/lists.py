@@ -9,12 +9,11 @@ from typing import Protocol
 
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies, hits
-from ccrag.engine.client import JSON
 from ccrag.engine.index import PAGE, Index
 from ccrag.engine.search import Slot
 from ccrag.errors import CcragError, EngineError, InputError
 from ccrag.retrieval.lexical import CandidateBm25
-from ccrag.types import Passage, PassageId, Query, QueryId, Ranking, Variant
+from ccrag.types import JSON, Passage, PassageId, Query, QueryId, Ranking, Variant
 
 
 @dataclass(frozen=True, slots=True)

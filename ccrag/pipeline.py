@@ -17,7 +17,6 @@ from ccrag.answering.extractive import extract
 from ccrag.concurrency import in_order
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies, hits
-from ccrag.engine.client import JSON
 from ccrag.engine.index import Index
 from ccrag.errors import CcragError, EngineError, UnknownDocumentError
 from ccrag.lists import Ask, Lists, lists_of, request_bodies
@@ -27,7 +26,7 @@ from ccrag.retrieval.neighbours import neighbour_ordinals, with_neighbours
 from ccrag.retrieval.rerank import rerank_paper, rerank_published_code, with_tail
 from ccrag.retrieval.select import select
 from ccrag.retrieval.variants import has_temporal_intent, keywords, make_variants
-from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
+from ccrag.types import JSON, Answer, Candidates, DocId, Query, Ranking, Result
 from ccrag.way import Failure, Way
 
 BATCHES_AT_ONCE = 2

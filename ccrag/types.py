@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isnan
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ccrag.errors import EmptyCandidatesError, InputError, InvariantError
 
@@ -19,6 +19,8 @@ DocId = str
 PassageId = str
 QueryId = str
 SectionPath = tuple[str, ...]
+JSON = dict[str, Any]
+"""A JSON object."""
 TextSource = Literal["full_text", "abstract", "title", "none"]
 
 MAX_DOC_ID_BYTES = 480

@@ -9,8 +9,7 @@ engine too, so the hits at the edge of `depth` do not depend on shards or segmen
 import re
 from collections.abc import Iterable
 
-from ccrag.engine.client import JSON
-from ccrag.types import Candidates, DocId
+from ccrag.types import JSON, Candidates, DocId
 
 MAX_TERMS = 65_536
 """Values one `terms` clause takes (`index.max_terms_count`); more are split over several."""

@@ -13,13 +13,13 @@ from opensearchpy import NotFoundError, OpenSearch, RequestError
 from ccrag import __version__
 from ccrag.config import EngineSettings
 from ccrag.engine.bulk import WriteCounts, write
-from ccrag.engine.client import JSON, engine_errors
+from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import passage_source
 from ccrag.engine.index import document_source
 from ccrag.engine.names import Recipe, documents_alias, fingerprint, is_concrete, passages_alias
 from ccrag.engine.templates import Kind, put_templates
 from ccrag.errors import EngineError
-from ccrag.types import Document, Passage
+from ccrag.types import JSON, Document, Passage
 
 CutDocument = tuple[Document, int, Sequence[Passage]]
 """A document, the citation edges that touch it, and its passages."""

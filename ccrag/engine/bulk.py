@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from opensearchpy import OpenSearch, helpers
 
 from ccrag.config import EngineSettings
-from ccrag.engine.client import JSON, engine_errors, reason_of
+from ccrag.engine.client import engine_errors, reason_of
 from ccrag.errors import BulkWriteError
+from ccrag.types import JSON
 
 ITEMS_PER_REQUEST = 2_000
 FIRST_PAUSE_S = 1

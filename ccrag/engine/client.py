@@ -12,8 +12,8 @@ from opensearchpy.serializer import JSONSerializer
 from ccrag.config import EngineSettings, Settings
 from ccrag.engine.node import ensure_node
 from ccrag.errors import ConfigError, EngineError
+from ccrag.types import JSON
 
-JSON = dict[str, Any]
 Notify = Callable[[str], None]
 
 

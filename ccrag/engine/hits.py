@@ -8,9 +8,19 @@ get further; that would be a bug, and raises.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ccrag.engine.client import JSON
 from ccrag.errors import CandidateLeakError, InvariantError
-from ccrag.types import Candidates, DocId, Hit, Passage, PassageId, Query, Ranking, Span, doc_id_of
+from ccrag.types import (
+    JSON,
+    Candidates,
+    DocId,
+    Hit,
+    Passage,
+    PassageId,
+    Query,
+    Ranking,
+    Span,
+    doc_id_of,
+)
 
 
 def parse_ranking(query: Query, stage: str, response: Mapping[str, Any]) -> Ranking:

@@ -8,7 +8,7 @@ from opensearchpy import NotFoundError, OpenSearch
 
 from ccrag.config import EngineSettings
 from ccrag.engine import bodies, hits
-from ccrag.engine.client import JSON, engine_errors
+from ccrag.engine.client import engine_errors
 from ccrag.engine.names import (
     Recipe,
     documents_alias,
@@ -17,7 +17,7 @@ from ccrag.engine.names import (
 )
 from ccrag.engine.search import Slot, msearch
 from ccrag.errors import EngineError, IndexMismatchError, IndexMissingError, InputError
-from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query
+from ccrag.types import JSON, Candidates, DocId, Document, Passage, PassageId, Query
 
 IDS_PER_REQUEST = 5_000
 PAGE = 5_000

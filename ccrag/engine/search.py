@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 from opensearchpy import OpenSearch
 
-from ccrag.engine.client import JSON, engine_errors, reason_of
+from ccrag.engine.client import engine_errors, reason_of
 from ccrag.errors import EngineError
+from ccrag.types import JSON
 
 SLOT_RETRIES = 5
 FIRST_PAUSE_S = 0.1

@@ -7,7 +7,8 @@ from typing import Literal
 import orjson
 from opensearchpy import OpenSearch
 
-from ccrag.engine.client import JSON, engine_errors
+from ccrag.engine.client import engine_errors
+from ccrag.types import JSON
 
 Kind = Literal["documents", "passages"]
 KINDS: tuple[Kind, ...] = ("documents", "passages")

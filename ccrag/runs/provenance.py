@@ -1,11 +1,8 @@
 """A result as JSON: evidence spans, citations and the whole trace. Pure."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from ccrag.types import AnswerSentence, Evidence, Passage, Ranking, Result
-
-JSON = dict[str, Any]
+from ccrag.types import JSON, AnswerSentence, Evidence, Passage, Ranking, Result
 
 
 def result_json(result: Result) -> JSON:

@@ -1,7 +1,10 @@
+from collections.abc import Iterator
+
 import pytest
 from opensearchpy import OpenSearch
 
 from ccrag.config import Bm25Settings, ChunkingSettings, EngineSettings, PipelineSettings
+from ccrag.engine.build import CutDocument
 from ccrag.engine.names import documents_alias, passages_alias
 from ccrag.errors import BulkWriteError, IndexMismatchError, IndexMissingError
 from ccrag.recipes import recipe_of
@@ -13,7 +16,7 @@ DOCS = [document(f"d{n}", f"Passage number {n} speaks of apples. It is short.") 
 ALIAS = recipe_of(PipelineSettings())
 
 
-class Stopped(Exception):
+class KilledError(Exception):
     """Stands for a kill: nothing of ours catches it."""
 
 
@@ -58,12 +61,12 @@ def test_an_interrupted_build_leaves_the_old_one_serving_and_is_resumed(
     old = build_index(client, index_name, DOCS[:2], corpus="c0")
     settings = PipelineSettings()
 
-    def killed_half_way():  # type: ignore[no-untyped-def]
+    def killed_half_way() -> Iterator[CutDocument]:
         yield from list(cut(DOCS, settings))[:20]
-        raise Stopped
+        raise KilledError
 
     small = EngineSettings(bulk_max_bytes=1024)
-    with pytest.raises(Stopped):
+    with pytest.raises(KilledError):
         build_index(client, index_name, DOCS, corpus="c1", engine=small, items=killed_half_way())
     assert opened(client, index_name).facts.passages_index == old.passages_index
     resumed = build_index(client, index_name, DOCS, corpus="c1")
@@ -75,11 +78,11 @@ def test_an_interrupted_build_leaves_the_old_one_serving_and_is_resumed(
 def test_leftovers_of_another_interrupted_build_are_cleaned_up(
     client: OpenSearch, index_name: str
 ) -> None:
-    def killed():  # type: ignore[no-untyped-def]
+    def killed() -> Iterator[CutDocument]:
         yield from whole_passages(DOCS[:1])
-        raise Stopped
+        raise KilledError
 
-    with pytest.raises(Stopped):
+    with pytest.raises(KilledError):
         build_index(client, index_name, DOCS, corpus="lost", items=killed())
     built = build_index(client, index_name, DOCS, corpus="c1")
     assert sorted(client.indices.get(index=f"ccrag-{index_name}-*")) == sorted(
