@@ -5,10 +5,11 @@ What every chunker stands on: sentences cut to the cap, by section, and passages
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from ccrag.corpus.sections import find_headings, sections_below, skip_space
 from ccrag.corpus.sentences import split_sentences
-from ccrag.corpus.words import RUN_WORD, count_tokens, token_pattern, token_words
+from ccrag.corpus.words import RUN_WORD, WordSums, count_tokens, token_pattern, token_words
 from ccrag.types import Document, Passage, SectionPath, Span, make_passage_id
 
 _WIDEST_WORD = 30
@@ -24,18 +25,22 @@ class Cutter:
     def __init__(self, text: str, *, max_words: int) -> None:
         self._text = text
         self._max_words = max_words
-        self._tokens = token_pattern(text)
+        self._sums = WordSums.of(text)
+
+    @cached_property
+    def _tokens(self) -> re.Pattern[str]:
+        return token_pattern(self._text)
 
     def holds(self, sentences: Sequence[Span]) -> bool:
         """Whether these consecutive sentences fit the cap together."""
         start, end = sentences[0].start, sentences[-1].end
         short = end - start <= self._max_words * _WIDEST_WORD
-        return short and self._weight(start, end) <= self._max_words
+        return short and self._whole_weight(start, end) <= self._max_words
 
     def pieces(self, sentences: Iterable[Span]) -> Iterator[tuple[Span, int]]:
         """Each sentence, or the pieces that tile it, with its weight."""
         for sentence in sentences:
-            weight = self._weight(*sentence)
+            weight = self._whole_weight(*sentence)
             if weight <= self._max_words:
                 yield sentence, weight
             else:
@@ -43,6 +48,12 @@ class Cutter:
                 # a full weight each: two parts of one word may count more together than apart
                 yield from ((piece, self._max_words) for piece in pieces)
                 yield last, self._weight(*last)
+
+    def _whole_weight(self, start: int, end: int) -> int:
+        """`_weight` of a span whose ends lie between words."""
+        if self._sums is None:
+            return self._weight(start, end)
+        return max(self._sums.between(start, end), -(-(end - start) // _WIDEST_WORD))
 
     def _weight(self, start: int, end: int) -> int:
         """What a span takes of the cap: its words, or more where it is nearly wordless."""

@@ -7,6 +7,10 @@ every cap that is stated in words.
 
 import re
 import unicodedata
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 LONG_RUN = 30
 """Longer runs are not words of a spaced script: Thai, Lao, glued text, digests, sequences."""
@@ -26,6 +30,7 @@ _LETTERS = rf"[^\W{CJK}]++"
 _ASCII_TOKEN = re.compile(r"\w++(?:[-']\w++)*+", re.ASCII)
 _PLAIN_TOKEN = re.compile(r"\w++(?:[-'’]\w++)*+")
 _UNUSUAL = re.compile(rf"[{CJK}{_MARKS}\u200c\u200d]")
+_BEYOND_PLAIN = re.compile(rf"[{CJK}{_MARKS}\u200c\u200d\U00010000-\U0010ffff]")
 _TOKEN = re.compile(
     rf"[{CJK}]|{_LETTERS}(?:[{_MARKS}\u200c\u200d]*+[-'’]?+{_LETTERS})*+[{_MARKS}\u200c\u200d]*+"
 )
@@ -63,3 +68,57 @@ def count_words(text: str) -> int:
     a run longer than `LONG_RUN` characters counts one word per `RUN_WORD`, rounded up.
     """
     return count_tokens(token_pattern(text).findall(text))
+
+
+class WordSums:
+    """
+    Words before each position of one text, so that a span's count is one subtraction.
+
+    For spans that begin and end between words; inside a word, use `count_words`. `None` from `of`
+    means that the text needs the full pattern (CJK, combining marks, beyond the basic plane).
+    """
+
+    def __init__(self, sums: NDArray[np.int64]) -> None:
+        self._sums = sums
+
+    @classmethod
+    def of(cls, text: str) -> "WordSums | None":
+        """Count a whole text, in a few array operations."""
+        if not text.isascii() and _BEYOND_PLAIN.search(text):
+            return None
+        codes = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+        word, joiner = _ascii_classes() if text.isascii() else _classes()
+        return cls(_sums(word[codes], joiner[codes]))
+
+    def between(self, start: int, end: int) -> int:
+        """How many words `text[start:end]` holds."""
+        return int(self._sums[end] - self._sums[start])
+
+
+def _sums(word: NDArray[np.bool_], joiner: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Running sums of word weights, each word's at its first character: (n + 1,)."""
+    padded = np.zeros(len(word) + 2, dtype=np.bool_)
+    padded[1:-1] = word
+    before, after = padded[:-2], padded[2:]
+    inside = word | (joiner & before & after)
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    starts, lengths = edges[::2], edges[1::2] - edges[::2]
+    weights = np.where(lengths <= LONG_RUN, 1, -(-lengths // RUN_WORD))
+    sums = np.zeros(len(word) + 1, dtype=np.int64)
+    sums[starts + 1] = weights
+    return np.cumsum(sums)
+
+
+@cache
+def _classes() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For every code point of the basic plane: is it a word's, does it join words."""
+    plane = [chr(code) for code in range(0x10000)]
+    word = np.array([character.isalnum() or character == "_" for character in plane])
+    return word, np.array([character in "-'’" for character in plane])
+
+
+@cache
+def _ascii_classes() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The same, when the text is ASCII."""
+    word, joiner = _classes()
+    return word[:128], joiner[:128]
