@@ -197,3 +197,20 @@ def test_the_same_text_in_two_documents_is_kept_twice(client: OpenSearch, index_
     result = pipeline(client, index_name).answer(query("zebra", "b", "a"))
     assert [hit.doc_id for hit in result.ranking] == ["a", "b"]
     assert result.answer.references == ("a",)
+
+
+def test_each_sentence_cites_the_document_that_holds_it(
+    client: OpenSearch, index_name: str
+) -> None:
+    facts = {
+        "copper": "The copper mine was opened in the year 1888 by two brothers.",
+        "ferry": "The old ferry crosses the lake twice a day in every season.",
+        "school": "The village school has kept its bell since the great fire.",
+    }
+    build_index(client, index_name, [document(doc_id, text) for doc_id, text in facts.items()])
+    asked = query("copper mine opened, ferry crosses lake, school bell", *facts)
+    answer = pipeline(client, index_name).answer(asked).answer
+    assert len(answer.sentences) == 3
+    for sentence in answer.sentences:
+        [citation] = sentence.citations
+        assert facts[answer.references[citation]] == sentence.text
