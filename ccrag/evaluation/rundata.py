@@ -1,0 +1,75 @@
+"""
+A run as plain values: what was answered, what was shown, what was ranked.
+
+Only values here; `reading` gets them from files. Ids are strings, citations are the numbers the
+answer holds, resolvable or not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ccrag.types import JSON, DocId, Evidence, QueryId, Span
+
+Ranked = tuple[tuple[str, float], ...]
+"""Ids and scores of one query, in the order of the run's lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSentence:
+    """One answer sentence as submitted; `evidence_ids` are known from provenance only."""
+
+    text: str
+    citations: tuple[int, ...] = ()
+    evidence_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A passage that was read: where it stands."""
+
+    doc_id: DocId
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        """Its span in the document."""
+        return Span(self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class RunAnswer:
+    """What one query got."""
+
+    sentences: tuple[RunSentence, ...] = ()
+    references: tuple[DocId, ...] = ()
+    abstained: bool = True
+    """As provenance says; without it, whether nothing is referred to."""
+    evidence: tuple[Evidence, ...] | None = None
+    """All evidence shown; None without provenance."""
+    read: tuple[Place, ...] | None = None
+    """Passages read; None without provenance."""
+
+    @property
+    def text(self) -> str:
+        """The sentences as one text, parted by a space."""
+        return " ".join(sentence.text for sentence in self.sentences)
+
+
+EMPTY_ANSWER = RunAnswer(evidence=(), read=())
+"""What a query that the run does not hold counts as."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """One run; a part that was not given is None, which is not the same as empty."""
+
+    name: str
+    answers: Mapping[QueryId, RunAnswer] | None = None
+    rankings: Mapping[QueryId, Ranked] | None = None
+    provenance: Mapping[QueryId, JSON] | None = None
+    """The records of `provenance.json`, for whoever looks into single queries."""
+
+    def answer(self, query_id: QueryId) -> RunAnswer:
+        """The query's answer; the empty one when the run has none."""
+        return (self.answers or {}).get(query_id, EMPTY_ANSWER)
