@@ -1,24 +1,61 @@
-"""The measures by name."""
+"""The measures by name, in the order of a report."""
 
 from collections.abc import Sequence
 
+from ccrag.evaluation.bertscore import BertScorer, bertscore_measure
+from ccrag.evaluation.citing import citation_measures, cited_document_measures
+from ccrag.evaluation.entailment import NliScorer, entailment_measures
+from ccrag.evaluation.finding import abstention_measures, evidence_measures
 from ccrag.evaluation.registry import Measure
+from ccrag.evaluation.retrieval import retrieval_measure
+from ccrag.evaluation.wording import QUESTION_OVERLAP, ROUGE, rouge_measures, word_measures
 
 DEFAULT_RETRIEVAL = ("nDCG@10", "R@10", "P@1", "RR")
 
 
-def default_measures() -> tuple[Measure, ...]:
-    """Every measure of ours and the default retrieval measures, in the order of a report."""
-    raise NotImplementedError
-
-
-def select_measures(names: Sequence[str]) -> tuple[Measure, ...]:
+def default_measures(
+    *,
+    stemmer: bool = True,
+    nli: NliScorer | None = None,
+    bert: BertScorer | None = None,
+    judges: Sequence[Measure] = (),
+) -> tuple[Measure, ...]:
     """
-    The measures named, in that order; a name of none of ours is read as ir-measures reads it.
+    Every measure of ours and the default retrieval measures, in the order of a report.
 
-    With a ROUGE measure comes `question-rougeL`, for echoing the question scores high on ROUGE.
+    Args:
+        stemmer: whether ROUGE compares stems, as the organisers of LongEval do.
+        nli: an entailment model, for ALCE's citation recall and precision.
+        bert: a model for BERTScore.
+        judges: measures of `judging.judge_measure`, at the end.
+    """
+    return (
+        *(retrieval_measure(name) for name in DEFAULT_RETRIEVAL),
+        *rouge_measures(stemmer=stemmer),
+        bertscore_measure(bert),
+        *word_measures(),
+        *cited_document_measures(),
+        *citation_measures(),
+        *entailment_measures(nli),
+        *evidence_measures(),
+        *abstention_measures(),
+        *judges,
+    )
+
+
+def select_measures(names: Sequence[str], known: Sequence[Measure]) -> tuple[Measure, ...]:
+    """
+    The measures named, each once; a name that is not `known` is read as ir-measures reads it.
+
+    With ROUGE comes `question-rougeL` if it is known, for echoing the question scores high there.
 
     Raises:
         InputError: a name means nothing.
     """
-    raise NotImplementedError
+    by_name = {measure.name: measure for measure in known}
+    wanted = list(dict.fromkeys(names))
+    if QUESTION_OVERLAP in by_name and QUESTION_OVERLAP not in wanted:
+        rouge = [at for at, name in enumerate(wanted) if name in ROUGE]
+        if rouge:
+            wanted.insert(rouge[-1] + 1, QUESTION_OVERLAP)
+    return tuple(by_name.get(name) or retrieval_measure(name) for name in wanted)

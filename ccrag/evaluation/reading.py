@@ -1,10 +1,27 @@
 """Runs and gold data from files."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import orjson
+
+from ccrag.errors import InputError
 from ccrag.evaluation.gold import Quote
-from ccrag.evaluation.rundata import RunData
-from ccrag.types import QueryId
+from ccrag.evaluation.records import by_query, checked_records, required_query_id
+from ccrag.evaluation.rundata import Place, Ranked, RunAnswer, RunData, RunSentence
+from ccrag.evaluation.validate.jsonl import Record, file_bytes
+from ccrag.evaluation.validate.shape import Kinds, is_whole, items, shape_problems
+from ccrag.formats.trec_run import read_run
+from ccrag.types import JSON, Evidence, QueryId
+
+RESPONSES = "responses.jsonl"
+TREC_RUN = "run.trec"
+PROVENANCE = "provenance.json"
+RESPONSE_KINDS: Kinds = {"references": "a list", "answer": "a list"}
+SENTENCE_KINDS: Kinds = {"citations": "a list"}
+OUTSIDE = -1
+"""What a cited id that is not among the references counts as: an index that never resolves."""
 
 
 def read_run_data(path: Path, *, name: str | None = None) -> RunData:
@@ -16,21 +33,154 @@ def read_run_data(path: Path, *, name: str | None = None) -> RunData:
         name: what to call it; None: the folder's or file's name without suffix.
 
     Raises:
-        InputError: nothing of a run is there, or a file of it cannot be read.
+        InputError: nothing of a run is there, a file of it cannot be read, or provenance tells
+            of other answers than the responses.
     """
-    raise NotImplementedError
+    if path.is_dir():
+        return _read_folder(path, name or path.resolve().name)
+    if path.suffix == ".jsonl":
+        return RunData(name or path.stem, answers=_read_responses(path))
+    return RunData(name or path.stem, rankings=_read_rankings(path))
 
 
 def read_gold_answers(path: Path) -> dict[QueryId, str]:
     """JSONL `query_id, gold_answer`."""
-    raise NotImplementedError
+    return by_query(
+        path, {"gold_answer": "a non-empty string"}, lambda record: str(record.value["gold_answer"])
+    )
 
 
 def read_quotes(path: Path) -> dict[QueryId, tuple[Quote, ...]]:
     """JSONL `query_id, doc_id, quote`, one quote a line."""
-    raise NotImplementedError
+    quotes: dict[QueryId, tuple[Quote, ...]] = {}
+    kinds: Kinds = {
+        "doc_id": "a non-empty string or a whole number",
+        "quote": "a non-empty string",
+    }
+    for record in checked_records(path, kinds):
+        query_id = required_query_id(path, record)
+        quote = Quote(str(record.value["doc_id"]), str(record.value["quote"]))
+        quotes[query_id] = (*quotes.get(query_id, ()), quote)
+    return quotes
 
 
 def read_answerable(path: Path) -> dict[QueryId, bool]:
     """JSONL `query_id, answerable`."""
-    raise NotImplementedError
+    return by_query(
+        path, {"answerable": "true or false"}, lambda record: record.value["answerable"] is True
+    )
+
+
+def _read_folder(folder: Path, name: str) -> RunData:
+    responses, trec, provenance = (folder / file for file in (RESPONSES, TREC_RUN, PROVENANCE))
+    if not any(path.exists() for path in (responses, trec, provenance)):
+        raise InputError(
+            f"no run in this folder; expected {RESPONSES}, {TREC_RUN} or {PROVENANCE}", path=folder
+        )
+    answers = _read_responses(responses) if responses.exists() else None
+    told = _read_provenance(provenance) if provenance.exists() else None
+    if told is not None:
+        answers = _joined(provenance, answers, told)
+    return RunData(
+        name,
+        answers=answers,
+        rankings=_read_rankings(trec) if trec.exists() else None,
+        provenance=told,
+    )
+
+
+def _read_rankings(path: Path) -> dict[QueryId, Ranked]:
+    return {query_id: tuple(ranked) for query_id, ranked in read_run(path).items()}
+
+
+def _read_responses(path: Path) -> dict[QueryId, RunAnswer]:
+    return by_query(path, RESPONSE_KINDS, lambda record: _response(path, record))
+
+
+def _response(path: Path, record: Record) -> RunAnswer:
+    references = tuple(map(str, items(record.value["references"])))
+    sentences: list[RunSentence] = []
+    for position, sentence in enumerate(items(record.value["answer"])):
+        try:
+            sentences.append(_sentence(sentence, references))
+        except InputError as error:
+            problem = f"answer[{position}]: {error.problem}; `ccrag validate` lists all such faults"
+            raise InputError(problem, path=path, line=record.line) from error
+    return RunAnswer(tuple(sentences), references, abstained=not references)
+
+
+def _sentence(value: object, references: Sequence[str]) -> RunSentence:
+    for message in shape_problems(value, SENTENCE_KINDS):
+        raise InputError(message)
+    text = value.get("text") if isinstance(value, Mapping) else None
+    if not isinstance(text, str) or not isinstance(value, Mapping):
+        raise InputError("text must be a string")
+    return RunSentence(text, tuple(_citation(c, references) for c in items(value["citations"])))
+
+
+def _citation(value: object, references: Sequence[str]) -> int:
+    """The index a citation is, or that of the id it is."""
+    if is_whole(value):
+        return value
+    if isinstance(value, str):
+        return references.index(value) if value in references else OUTSIDE
+    raise InputError(f"citation {value!r} is neither an index nor an id")
+
+
+def _read_provenance(path: Path) -> dict[QueryId, JSON]:
+    try:
+        records = orjson.loads(file_bytes(path))["queries"]
+        return {record["query_id"]: record for record in records}
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise InputError(f"is not the provenance of a run ({error!r})", path=path) from error
+
+
+def _joined(
+    path: Path, answers: Mapping[QueryId, RunAnswer] | None, told: Mapping[QueryId, JSON]
+) -> dict[QueryId, RunAnswer]:
+    """The answers with what provenance tells of them; without responses, what it tells alone."""
+    try:
+        known = {query_id: _told_answer(record) for query_id, record in told.items()}
+    except (KeyError, TypeError) as error:
+        raise InputError(f"is not the provenance of a run ({error!r})", path=path) from error
+    if answers is None:
+        return known
+    joined: dict[QueryId, RunAnswer] = {}
+    for query_id, answer in answers.items():
+        other = known.get(query_id)
+        if other is not None and _cited(answer) != _cited(other):
+            problem = f"tells of another answer to query {query_id!r} than {RESPONSES}; run again"
+            raise InputError(problem, path=path)
+        joined[query_id] = answer if other is None else _completed(answer, other)
+    return joined
+
+
+def _told_answer(record: JSON) -> RunAnswer:
+    sentences = tuple(
+        RunSentence(sentence["text"], tuple(sentence["citations"]), tuple(sentence["evidence"]))
+        for sentence in record["answer"]
+    )
+    return RunAnswer(
+        sentences,
+        tuple(record["references"]),
+        abstained=record["abstained"],
+        evidence=tuple(_evidence(item) for item in record["evidence"]),
+        read=tuple(Place(item["doc_id"], item["start"], item["end"]) for item in record["read"]),
+    )
+
+
+def _evidence(item: JSON) -> Evidence:
+    return Evidence(**{**item, "section": tuple(item["section"])})
+
+
+def _cited(answer: RunAnswer) -> tuple[tuple[str, ...], list[tuple[int, ...]]]:
+    return answer.references, [sentence.citations for sentence in answer.sentences]
+
+
+def _completed(answer: RunAnswer, told: RunAnswer) -> RunAnswer:
+    """`told` with the sentences' text as it was submitted."""
+    sentences = (
+        replace(sentence, text=submitted.text)
+        for sentence, submitted in zip(told.sentences, answer.sentences, strict=True)
+    )
+    return replace(told, sentences=tuple(sentences))

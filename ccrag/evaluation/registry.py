@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ccrag.evaluation.gold import Gold
-from ccrag.evaluation.rundata import RunData
+from ccrag.evaluation.rundata import RunAnswer, RunData
 from ccrag.types import QueryId
 
 
@@ -53,3 +53,47 @@ class Measure:
     """Called only when every need is met; one entry per query of the gold data."""
     unavailable: str | None = None
     """Why it cannot be computed at all here, e.g. that a model was not given."""
+
+    def obstacle(self, run: RunData, gold: Gold) -> str | None:
+        """Why this run cannot be measured so; None when it can."""
+        if self.unavailable is not None:
+            return self.unavailable
+        missing = [need.value for need in self.needs if not _met(need, run, gold)]
+        return f"needs {' and '.join(missing)}" if missing else None
+
+
+def _met(need: Need, run: RunData, gold: Gold) -> bool:
+    part = {
+        Need.ANSWERS: run.answers,
+        Need.RANKINGS: run.rankings,
+        Need.PROVENANCE: run.provenance,
+        Need.GOLD_ANSWERS: gold.answers,
+        Need.QRELS: gold.qrels,
+        Need.QUOTES: gold.quotes,
+        Need.ANSWERABLE: gold.answerable,
+        Need.DOCUMENTS: gold.texts,
+    }
+    return part[need] is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One query with what it got, as most measures look at it."""
+
+    query_id: QueryId
+    query: str
+    answer: RunAnswer
+    """The empty one when the run does not hold the query."""
+    gold: Gold
+
+
+def per_query(figure: Callable[[Case], Figure]) -> Callable[[RunData, Gold], Figures]:
+    """`Measure.figures` from a function that looks at one query at a time."""
+
+    def figures(run: RunData, gold: Gold) -> Figures:
+        return {
+            query_id: figure(Case(query_id, query, run.answer(query_id), gold))
+            for query_id, query in gold.queries.items()
+        }
+
+    return figures

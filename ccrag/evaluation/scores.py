@@ -8,16 +8,26 @@ defined (the precision of no citations). Queries of the run that are not in the 
 aside and counted in a note.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
+from ccrag.errors import InputError, InvariantError
 from ccrag.evaluation.gold import Gold
-from ccrag.evaluation.registry import Measure
+from ccrag.evaluation.registry import Figures, LeftOut, Measure
+from ccrag.evaluation.retrieval import ranking_notes
 from ccrag.evaluation.rundata import RunData
-from ccrag.evaluation.significance import DRAWS, SEED, Comparison, Interval
+from ccrag.evaluation.significance import (
+    DRAWS,
+    SEED,
+    Comparison,
+    Interval,
+    PerQuery,
+    intervals,
+    matrix,
+)
 from ccrag.types import QueryId
-
-PerQuery = Mapping[QueryId, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,8 @@ class Scores:
     """Figures of one run."""
 
     run: str
+    query_ids: tuple[QueryId, ...]
+    """The queries that count, in order."""
     measures: Mapping[str, Measure]
     """Those that were computed, in the order asked for."""
     per_query: Mapping[str, PerQuery]
@@ -48,12 +60,27 @@ class Scores:
 
     def summary(self, *, draws: int = DRAWS, seed: int = SEED) -> dict[str, Summary]:
         """Mean, bootstrap confidence interval and n of each measure, in the order asked for."""
-        raise NotImplementedError
+        found = intervals(self.per_query, draws=draws, seed=seed)
+        return {
+            name: Summary(measure, found.get(name), Counter(self.skipped[name].values()))
+            for name, measure in self.measures.items()
+        }
 
 
 def evaluate(run: RunData, gold: Gold, measures: Sequence[Measure]) -> Scores:
     """Every measure over every query of `gold`; what cannot be measured is left out by name."""
-    raise NotImplementedError
+    obstacles = {measure.name: measure.obstacle(run, gold) for measure in measures}
+    able = {measure.name: measure for measure in measures if obstacles[measure.name] is None}
+    figures = {name: measure.figures(run, gold) for name, measure in able.items()}
+    return Scores(
+        run=run.name,
+        query_ids=tuple(gold.queries),
+        measures=able,
+        per_query={name: _values(found, gold) for name, found in figures.items()},
+        skipped={name: _reasons(found) for name, found in figures.items()},
+        left_out={name: reason for name, reason in obstacles.items() if reason is not None},
+        notes=(*_coverage_notes(run, gold), *ranking_notes(run, gold)),
+    )
 
 
 def compare_runs(
@@ -67,9 +94,55 @@ def compare_runs(
     """
     Compare the runs that have `measure`: all pairs, or each run with `baseline` if given.
 
-    Holm's correction is over the comparisons returned. Fewer than two runs give none.
+    Holm's correction is over the comparisons returned. Fewer than two runs give none, and so does
+    a baseline that lacks the measure.
 
     Raises:
         InputError: no run is called `baseline`, or the runs were scored over other queries.
     """
-    raise NotImplementedError
+    if baseline is not None and baseline not in runs:
+        raise InputError(f"no run is called {baseline!r}; there are {', '.join(runs)}")
+    having = {
+        name: scores.per_query[measure]
+        for name, scores in runs.items()
+        if measure in scores.per_query
+    }
+    if len(having) < 2 or (baseline is not None and baseline not in having):
+        return ()
+    return matrix(having, baseline=baseline, draws=draws, seed=seed)
+
+
+def _values(figures: Figures, gold: Gold) -> PerQuery:
+    """
+    Figures by query, in the order of the queries.
+
+    Raises:
+        InvariantError: a figure is NaN or infinite, which no measure may say in silence.
+    """
+    values: dict[QueryId, float | None] = {}
+    for query_id in gold.queries:
+        figure = figures[query_id]
+        values[query_id] = None if isinstance(figure, LeftOut) else figure
+        if not isinstance(figure, LeftOut) and not isfinite(figure):
+            raise InvariantError(f"query {query_id!r}: a measure gave {figure}")
+    return values
+
+
+def _reasons(figures: Figures) -> dict[QueryId, str]:
+    return {q: figure.reason for q, figure in figures.items() if isinstance(figure, LeftOut)}
+
+
+def _coverage_notes(run: RunData, gold: Gold) -> list[str]:
+    """Queries that count as empty, and those that count for nothing."""
+    notes = []
+    for what, held in (("answer", run.answers), ("ranking", run.rankings)):
+        missing = 0 if held is None else sum(query_id not in held for query_id in gold.queries)
+        if missing:
+            notes.append(
+                f"{missing} of {len(gold.queries)} queries have no {what} and count as empty"
+            )
+    held_ids = {*(run.answers or ()), *(run.rankings or ())}
+    beyond = len(held_ids - gold.queries.keys())
+    if beyond:
+        notes.append(f"{beyond} queries of the run are not in the query file and were left aside")
+    return notes

@@ -1,0 +1,115 @@
+"""
+Retrieval measures, through ir-measures, under its names (`nDCG@10`, `R@10`, `P(rel=2)@5`, `RR`).
+
+Unjudged documents count as not relevant, and a query whose judged documents are all irrelevant
+gets 0, both as in ir-measures, so that its command line prints the same means; the latter is said
+in a note. A query without judgements is left out.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ccrag.errors import InputError
+from ccrag.evaluation.gold import Gold
+from ccrag.evaluation.registry import Figures, LeftOut, Measure, Need
+from ccrag.evaluation.rundata import Ranked, RunData
+from ccrag.formats.trec_run import Qrels
+from ccrag.types import QueryId, doc_id_of
+
+NOT_JUDGED = LeftOut("not judged")
+INSTALL = "pip install 'ccrag[eval]'"
+
+
+def retrieval_measure(name: str) -> Measure:
+    """
+    The measure that ir-measures knows as `name`.
+
+    Raises:
+        InputError: it knows none, or none that can be computed here.
+    """
+    try:
+        import ir_measures
+    except ImportError:
+        return _measure(name, lambda run, gold: {}, unavailable=f"needs ir-measures: {INSTALL}")
+    try:
+        parsed = ir_measures.parse_measure(name)
+        ir_measures.evaluator([parsed], {})
+    except (NameError, ValueError, KeyError, TypeError, SyntaxError) as error:
+        raise InputError(f"no measure is called {name!r} ({error})") from error
+    return _measure(name, lambda run, gold: _figures(parsed, run, gold))
+
+
+def _measure(name: str, figures: Any, *, unavailable: str | None = None) -> Measure:
+    return Measure(
+        name=name,
+        summary="retrieval, by ir-measures",
+        needs=(Need.RANKINGS, Need.QRELS),
+        higher_is_better=None if name.startswith("Num") else True,
+        figures=figures,
+        unavailable=unavailable,
+    )
+
+
+def _figures(parsed: Any, run: RunData, gold: Gold) -> Figures:
+    import ir_measures
+
+    qrels = judged_queries(gold)
+    ranked = document_level(run.rankings or {}, qrels)
+    scores = {query_id: dict(ranked.get(query_id, ())) for query_id in qrels}
+    found = {
+        metric.query_id: float(metric.value)
+        for metric in ir_measures.iter_calc([parsed], qrels, scores)
+    }
+    return {query_id: found.get(query_id, NOT_JUDGED) for query_id in gold.queries}
+
+
+def judged_queries(gold: Gold) -> Qrels:
+    """The judgements of the queries that count."""
+    qrels = gold.qrels or {}
+    return {query_id: qrels[query_id] for query_id in gold.queries if query_id in qrels}
+
+
+def document_level(rankings: Mapping[QueryId, Ranked], qrels: Qrels) -> Mapping[QueryId, Ranked]:
+    """
+    `rankings` in the ids that are judged.
+
+    Where none of the ranked ids is judged but documents are whose passages they are, each document
+    takes the place of its best passage; else they are returned as they are.
+    """
+    if _any_judged(rankings, qrels):
+        return rankings
+    documents = {query_id: _best_passages(ranked) for query_id, ranked in rankings.items()}
+    return documents if _any_judged(documents, qrels) else rankings
+
+
+def ranking_notes(run: RunData, gold: Gold) -> list[str]:
+    """What a reader of the retrieval figures must know."""
+    if run.rankings is None or gold.qrels is None:
+        return []
+    qrels = judged_queries(gold)
+    ranked = document_level(run.rankings, qrels)
+    notes = []
+    if ranked is not run.rankings:
+        notes.append("the ranking is of passages: each document stands where its best passage does")
+    if qrels and ranked and not _any_judged(ranked, qrels):
+        notes.append("none of the ranked ids is judged: do run and judgements use the same ids?")
+    barren = sum(max(judged.values()) <= 0 for judged in qrels.values())
+    if barren:
+        notes.append(f"{barren} judged queries have no relevant document and count 0 in retrieval")
+    return notes
+
+
+def _any_judged(rankings: Mapping[QueryId, Ranked], qrels: Qrels) -> bool:
+    return any(
+        name in judged
+        for query_id, judged in qrels.items()
+        for name, _ in rankings.get(query_id, ())
+    )
+
+
+def _best_passages(ranked: Ranked) -> Ranked:
+    best: dict[str, float] = {}
+    for name, score in ranked:
+        doc_id = doc_id_of(name) or name
+        best[doc_id] = max(score, best.get(doc_id, score))
+    return tuple(best.items())

@@ -1,0 +1,60 @@
+"""Scores and comparisons as JSON and as table rows, complete. Values in, values out; no files."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+
+from ccrag.evaluation.scores import Scores, Summary
+from ccrag.evaluation.significance import LEVEL, Comparison
+from ccrag.types import JSON
+
+Row = list[str | float | None]
+
+
+def scores_json(scores: Scores, summary: Mapping[str, Summary]) -> JSON:
+    """One run: each measure's mean, interval, n and figures, and all that was left out and why."""
+    return {
+        "run": scores.run,
+        "measures": {
+            name: summary_json(item)
+            | {
+                "per_query": dict(scores.per_query[name]),
+                "without_figure": dict(scores.skipped[name]),
+            }
+            for name, item in summary.items()
+        },
+        "left_out": dict(scores.left_out),
+        "notes": list(scores.notes),
+    }
+
+
+def summary_json(summary: Summary) -> JSON:
+    """Mean, interval and n; null where no query has a figure."""
+    found = summary.interval
+    return {
+        "summary": summary.measure.summary,
+        "higher_is_better": summary.measure.higher_is_better,
+        "n": 0 if found is None else found.n,
+        "mean": None if found is None else found.mean,
+        "interval": None if found is None else [found.low, found.high],
+        "level": LEVEL,
+    }
+
+
+def comparison_json(measure: str, comparison: Comparison) -> JSON:
+    """One comparison, with its measure."""
+    return {"measure": measure, **asdict(comparison)}
+
+
+def per_query_rows(runs: Iterable[Scores]) -> Iterator[Row]:
+    """
+    A head, then a row per run and query, a column per measure that some run has.
+
+    None where there is no figure; `scores_json` says why.
+    """
+    scored = list(runs)
+    names = list(dict.fromkeys(name for scores in scored for name in scores.measures))
+    yield ["run", "query_id", *names]
+    for scores in scored:
+        for query_id in scores.query_ids:
+            figures = (scores.per_query.get(name, {}).get(query_id) for name in names)
+            yield [scores.run, query_id, *figures]
