@@ -1,5 +1,6 @@
 """Runs and gold data from files."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,12 +8,12 @@ from pathlib import Path
 import orjson
 
 from ccrag.errors import InputError
-from ccrag.evaluation.gold import Quote
+from ccrag.evaluation.gold import Gold, Quote
 from ccrag.evaluation.records import by_query, checked_records, required_query_id
 from ccrag.evaluation.rundata import Place, Ranked, RunAnswer, RunData, RunSentence
 from ccrag.evaluation.validate.jsonl import Record, file_bytes
 from ccrag.evaluation.validate.shape import Kinds, is_whole, items, shape_problems
-from ccrag.formats.trec_run import read_run
+from ccrag.formats.trec_run import read_qrels, read_run
 from ccrag.types import JSON, Evidence, QueryId
 
 RESPONSES = "responses.jsonl"
@@ -41,6 +42,43 @@ def read_run_data(path: Path, *, name: str | None = None) -> RunData:
     if path.suffix == ".jsonl":
         return RunData(name or path.stem, answers=_read_responses(path))
     return RunData(name or path.stem, rankings=_read_rankings(path))
+
+
+def read_runs(paths: Sequence[Path]) -> list[RunData]:
+    """
+    Several runs, each called by its folder's or file's name, or by its path where names repeat.
+
+    Raises:
+        InputError: as `read_run_data`, or one path is given twice.
+    """
+    runs = [read_run_data(path) for path in paths]
+    counts = Counter(run.name for run in runs)
+    named = [
+        run if counts[run.name] == 1 else replace(run, name=str(path))
+        for path, run in zip(paths, runs, strict=True)
+    ]
+    for name, count in Counter(run.name for run in named).items():
+        if count > 1:
+            raise InputError(f"run {name} is given twice; leave one out")
+    return named
+
+
+def read_gold(
+    queries: Mapping[QueryId, str],
+    *,
+    answers: Path | None = None,
+    qrels: Path | None = None,
+    quotes: Path | None = None,
+    answerable: Path | None = None,
+) -> Gold:
+    """What is known about `queries`, from the files given; no texts of documents yet."""
+    return Gold(
+        queries,
+        answers=read_gold_answers(answers) if answers else None,
+        qrels=read_qrels(qrels) if qrels else None,
+        quotes=read_quotes(quotes) if quotes else None,
+        answerable=read_answerable(answerable) if answerable else None,
+    )
 
 
 def read_gold_answers(path: Path) -> dict[QueryId, str]:

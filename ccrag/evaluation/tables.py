@@ -1,13 +1,34 @@
 """Scores and comparisons as JSON and as table rows, complete. Values in, values out; no files."""
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 
+from ccrag.evaluation.outcome import Outcome
 from ccrag.evaluation.scores import Scores, Summary
 from ccrag.evaluation.significance import LEVEL, Comparison
 from ccrag.types import JSON
 
 Row = list[str | float | None]
+
+
+def outcome_json(outcome: Outcome) -> JSON:
+    """Every run's figures and every comparison, with what they were drawn from."""
+    return {
+        "baseline": outcome.baseline,
+        "draws": outcome.draws,
+        "seed": outcome.seed,
+        "level": LEVEL,
+        "runs": [
+            scores_json(scores, outcome.summaries[name]) for name, scores in outcome.scores.items()
+        ],
+        "comparisons": [
+            comparison_json(measure, comparison)
+            for measure, comparisons in outcome.comparisons.items()
+            for comparison in comparisons
+        ],
+    }
 
 
 def scores_json(scores: Scores, summary: Mapping[str, Summary]) -> JSON:
@@ -36,13 +57,19 @@ def summary_json(summary: Summary) -> JSON:
         "n": 0 if found is None else found.n,
         "mean": None if found is None else found.mean,
         "interval": None if found is None else [found.low, found.high],
-        "level": LEVEL,
     }
 
 
 def comparison_json(measure: str, comparison: Comparison) -> JSON:
     """One comparison, with its measure."""
     return {"measure": measure, **asdict(comparison)}
+
+
+def per_query_csv(runs: Iterable[Scores]) -> str:
+    """`per_query_rows` as CSV, lines ended by a line feed."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(per_query_rows(runs))
+    return text.getvalue()
 
 
 def per_query_rows(runs: Iterable[Scores]) -> Iterator[Row]:

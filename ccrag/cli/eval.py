@@ -1,0 +1,137 @@
+"""`ccrag eval`: what runs are worth, and whether they differ."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import typer
+
+from ccrag.cli.errors import user_errors
+
+if TYPE_CHECKING:
+    from ccrag.evaluation.bertscore import BertScorer
+    from ccrag.evaluation.gold import Gold
+
+
+def eval_command(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders; files of responses or TREC runs work too."),
+    ],
+    queries: Annotated[Path, typer.Option(help="Query file; its queries are those that count.")],
+    gold: Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")] = None,
+    qrels: Annotated[Path | None, typer.Option(help="Relevance judgements, TREC or TSV.")] = None,
+    quotes: Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")] = None,
+    answerable: Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")] = None,
+    documents: Annotated[
+        list[Path] | None,
+        typer.Option(help="Documents, to find the quotes in; repeatable."),
+    ] = None,
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,NAME", help="Measures, ir-measures' names too. Default: all known here."
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The run the others are compared with. Default: the first.")
+    ] = None,
+    all_pairs: Annotated[
+        bool, typer.Option("--all-pairs", help="Compare every run with every other.")
+    ] = False,
+    stemmer: Annotated[
+        bool, typer.Option("--stemmer/--no-stemmer", help="Whether ROUGE compares stems.")
+    ] = True,
+    bertscore: Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")] = None,
+    bertscore_layers: Annotated[
+        int, typer.Option(min=1, help="The layer BERTScore reads the model at.")
+    ] = 9,
+    draws: Annotated[
+        int | None, typer.Option(min=100, help="Draws of tests and intervals. Default: 10,000.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the draws. Default: a fixed one.")
+    ] = None,
+    per_query: Annotated[
+        Path | None, typer.Option(help="Write a CSV: a row per run and query.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: everything, figures per query too.")
+    ] = False,
+) -> None:
+    """
+    Measure runs, with confidence intervals; compare several, with tests of significance.
+
+    Example: ccrag eval runs/bm25 runs/rrf --queries queries.jsonl --qrels qrels.txt
+    """
+    from ccrag.cli import eval_tables
+    from ccrag.evaluation import significance
+    from ccrag.evaluation.catalogue import default_measures, select_measures
+    from ccrag.evaluation.outcome import assess
+    from ccrag.evaluation.reading import read_gold, read_runs
+    from ccrag.evaluation.tables import outcome_json, per_query_csv
+
+    with user_errors():
+        known = default_measures(stemmer=stemmer, bert=_bert_scorer(bertscore, bertscore_layers))
+        names = [name.strip() for name in (measures or "").split(",") if name.strip()]
+        files = read_gold(
+            _query_texts(queries),
+            answers=gold,
+            qrels=qrels,
+            quotes=quotes,
+            answerable=answerable,
+        )
+        outcome = assess(
+            read_runs(runs),
+            _with_texts(files, documents or []),
+            select_measures(names, known) if names else known,
+            baseline=baseline,
+            all_pairs=all_pairs,
+            draws=significance.DRAWS if draws is None else draws,
+            seed=significance.SEED if seed is None else seed,
+        )
+        if per_query is not None:
+            _write(per_query, per_query_csv(outcome.scores.values()))
+    if as_json:
+        typer.echo(orjson.dumps(outcome_json(outcome), option=orjson.OPT_INDENT_2).decode())
+    else:
+        eval_tables.show(outcome)
+
+
+def _query_texts(path: Path) -> dict[str, str]:
+    from ccrag.corpus.queries import read_queries
+
+    return {query.query_id: query.text for query in read_queries(path, whole_index=True)}
+
+
+def _with_texts(gold: "Gold", documents: Sequence[Path]) -> "Gold":
+    """`gold` with the texts of the documents that quotes stand in; no others are kept."""
+    from ccrag.corpus.load import LoadReport, find_files, read_documents
+
+    if not documents:
+        return gold
+    quoted = {quote.doc_id for quotes in (gold.quotes or {}).values() for quote in quotes}
+    files = find_files(documents, LoadReport())
+    texts = {
+        document.doc_id: document.text
+        for document in read_documents(files)
+        if document.doc_id in quoted
+    }
+    return replace(gold, texts=texts)
+
+
+def _bert_scorer(folder: Path | None, layers: int) -> "BertScorer | None":
+    from ccrag.evaluation.bertscore import load_bert_scorer
+
+    return None if folder is None else load_bert_scorer(folder, layers=layers)
+
+
+def _write(path: Path, text: str) -> None:
+    from ccrag.errors import InputError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", path=path) from error
