@@ -1,0 +1,243 @@
+"""
+Cross-encoders: how well a text answers a query, by a model that reads both together.
+
+torch and sentence-transformers are imported when a model is loaded and not before.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+from ccrag.errors import ModelError
+from ccrag.models.folder import INSTALL, ModelFolder, find_model, quiet_loading
+from ccrag.models.windows import token_windows
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+DEFAULT_MODEL = "cross-encoder/ms-marco-MiniLM-L-6-v2"
+WAYS = (
+    "copy its files here and give the folder, or train one on your judgements "
+    "(ccrag models train-reranker)"
+)
+
+T = TypeVar("T")
+
+
+class Scores(NamedTuple):
+    """What a reranker says of a query's texts."""
+
+    values: list[float]
+    """One per text, in the order given; higher is better. A cross-encoder's are raw logits."""
+    windowed: int = 0
+    """How many distinct texts were longer than the model reads and were scored in windows."""
+    query_cut: bool = False
+    """Whether the query itself was too long, so that only its beginning was read."""
+
+
+class Reranker(Protocol):
+    """Scores texts against a query; safe to call from several threads."""
+
+    @property
+    def model_id(self) -> str: ...
+    @property
+    def revision(self) -> str: ...
+    @property
+    def max_tokens(self) -> int:
+        """Tokens the model reads at once, query and text together."""
+        ...
+
+    def scores(self, query: str, texts: Sequence[str]) -> Scores: ...
+
+
+def load_reranker(
+    model: str = DEFAULT_MODEL,
+    *,
+    max_tokens: int | None = None,
+    window_overlap: int = 64,
+    batch_tokens: int = 4096,
+    device: str | None = None,
+) -> CrossEncoderReranker:
+    """
+    Load a cross-encoder by folder or by name on the hub.
+
+    Args:
+        max_tokens: read no more than this at once, query and text together; None, or more than the
+            model's own limit: that limit.
+        window_overlap: tokens that neighbouring windows of a long text share, at most.
+        batch_tokens: padded tokens per batch; bounds the memory.
+        device: torch's name for it; None lets sentence-transformers choose.
+
+    Raises:
+        ModelError: it cannot be found or loaded, or is no cross-encoder with one score.
+    """
+    try:
+        from sentence_transformers import CrossEncoder
+    except ImportError as error:
+        raise ModelError(f"reranking with a cross-encoder needs {INSTALL}") from error
+    found = find_model(model, ways=WAYS)
+    try:
+        with quiet_loading():
+            loaded = CrossEncoder(str(found.path), device=device, local_files_only=True)
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ModelError(f"{model!r} cannot be loaded as a cross-encoder: {reason}") from error
+    _check(loaded, model)
+    limit = _limit(loaded)
+    return CrossEncoderReranker(
+        loaded,
+        found,
+        max_tokens=limit if max_tokens is None else min(limit, max_tokens),
+        window_overlap=window_overlap,
+        batch_tokens=batch_tokens,
+    )
+
+
+def _check(model: CrossEncoder, name: str) -> None:
+    """Refuse what loads without an error and gives random or unusable scores."""
+    architectures = model.config.architectures or ["none"]
+    if not architectures[0].endswith("ForSequenceClassification"):
+        raise ModelError(
+            f"{name!r} is no cross-encoder but a {architectures[0]}; "
+            f"train one from it: ccrag models train-reranker --base {name}"
+        )
+    if model.num_labels != 1:
+        raise ModelError(f"{name!r} gives {model.num_labels} scores a pair; expected one")
+    if not model.tokenizer.is_fast:
+        raise ModelError(f"{name!r} has no fast tokenizer (tokenizer.json), which windows need")
+
+
+def _limit(model: CrossEncoder) -> int:
+    """Tokens the model reads; the tokenizer may state more than there are positions for."""
+    positions = int(getattr(model.config, "max_position_embeddings", 512))
+    if "roberta" in model.config.model_type:  # positions count from after the padding id
+        positions -= model.config.pad_token_id + 1
+    return min(positions, int(model.tokenizer.model_max_length))
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A piece of a text, small enough to be read with the query."""
+
+    text_index: int
+    text: str
+    tokens: int
+
+
+class CrossEncoderReranker:
+    """
+    A sentence-transformers cross-encoder that cuts nothing off.
+
+    A text too long to be read with the query is split into overlapping windows of whole words, and
+    its best window's score counts (MaxP). Identical texts are scored once. Batches are formed of
+    the distinct texts alone, so the order in which texts are given changes no score.
+    """
+
+    def __init__(
+        self,
+        model: CrossEncoder,
+        folder: ModelFolder,
+        *,
+        max_tokens: int,
+        window_overlap: int,
+        batch_tokens: int,
+    ) -> None:
+        self.model_id = folder.model_id
+        self.revision = folder.revision
+        self.max_tokens = max_tokens
+        self._model = model
+        self._overlap = window_overlap
+        self._batch_tokens = batch_tokens
+        self._lock = threading.Lock()  # a fast tokenizer cannot be used by two threads at once
+
+    def scores(self, query: str, texts: Sequence[str]) -> Scores:
+        """
+        Score every text; no texts, no call of the model.
+
+        Raises:
+            ModelError: the model gave a score that is not a number.
+        """
+        if not texts:
+            return Scores([])
+        distinct = sorted(set(texts))
+        with self._lock:
+            asked, query_tokens = self._cut_query(query)
+            windows = self._windows(distinct, query_tokens=query_tokens)
+            best = self._best(asked, windows, query_tokens=query_tokens)
+        by_text = {text: best[index] for index, text in enumerate(distinct)}
+        return Scores(
+            [by_text[text] for text in texts],
+            windowed=len({w.text_index for w in windows if w.text != distinct[w.text_index]}),
+            query_cut=asked != query,
+        )
+
+    def _cut_query(self, query: str) -> tuple[str, int]:
+        """The query, or of a very long one the beginning that leaves half of the room for texts."""
+        [(word_of, offsets)] = self._tokenised([query])
+        most = self.max_tokens // 2
+        if len(word_of) <= most:
+            return query, len(word_of)
+        _, end = token_windows(word_of, max_tokens=most, overlap=0)[0]
+        return query[: offsets[end - 1][1]], end
+
+    def _windows(self, texts: Sequence[str], *, query_tokens: int) -> list[_Window]:
+        special = self._model.tokenizer.num_special_tokens_to_add(pair=True)
+        room = self.max_tokens - query_tokens - special
+        windows: list[_Window] = []
+        for index, (word_of, offsets) in enumerate(self._tokenised(texts)):
+            if len(word_of) <= room:
+                windows.append(_Window(index, texts[index], len(word_of)))
+                continue
+            for start, end in token_windows(word_of, max_tokens=room, overlap=self._overlap):
+                piece = texts[index][offsets[start][0] : offsets[end - 1][1]]
+                windows.append(_Window(index, piece, end - start))
+        return windows
+
+    def _tokenised(
+        self, texts: Sequence[str]
+    ) -> Iterator[tuple[list[int | None], list[tuple[int, int]]]]:
+        """Of each text, the word and the character offsets of every token."""
+        encoded = self._model.tokenizer(
+            list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        for index in range(len(texts)):
+            yield encoded.word_ids(index), encoded["offset_mapping"][index]
+
+    def _best(self, query: str, windows: Sequence[_Window], *, query_tokens: int) -> list[float]:
+        """The best window's score of each text, by its index."""
+        best: dict[int, float] = {}
+        for batch in self._batches(windows, query_tokens=query_tokens):
+            for window, score in zip(batch, self._logits(query, batch), strict=True):
+                best[window.text_index] = max(score, best.get(window.text_index, score))
+        return [best[index] for index in sorted(best)]
+
+    def _batches(
+        self, windows: Sequence[_Window], *, query_tokens: int
+    ) -> Iterator[Sequence[_Window]]:
+        """Windows of like length together, longest first, as many as the token budget allows."""
+        ordered = sorted(windows, key=lambda window: -window.tokens)  # texts are in order already
+        start = 0
+        while start < len(ordered):
+            size = max(1, self._batch_tokens // (ordered[start].tokens + query_tokens + 1))
+            yield ordered[start : start + size]
+            start += size
+
+    def _logits(self, query: str, batch: Sequence[_Window]) -> list[float]:
+        found = self._model.predict(
+            [(query, window.text) for window in batch],
+            batch_size=len(batch),
+            show_progress_bar=False,
+            activation_fn=_as_they_are,  # the default squeezes them until the best are all 1.0
+        )
+        logits = [float(logit) for logit in found]
+        if not all(map(isfinite, logits)):
+            raise ModelError(f"{self.model_id!r} gave a score that is not a number")
+        return logits
+
+
+def _as_they_are(logits: T) -> T:
+    return logits
