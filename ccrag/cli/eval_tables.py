@@ -147,7 +147,8 @@ def _key(outcome: Outcome, letters: Mapping[str, str]) -> Text:
 def _drawn(outcome: Outcome) -> Text:
     tests = "" if len(outcome.scores) == 1 else ", p by flipping signs"
     return Text(
-        f"Intervals by bootstrap over queries{tests}: {outcome.draws:,} draws, seed {outcome.seed}.",
+        f"Intervals by bootstrap over queries{tests}: {outcome.draws:,} draws, "
+        f"seed {outcome.seed}.",
         style="dim",
     )
 

@@ -55,7 +55,8 @@ def _figures(parsed: Any, run: RunData, gold: Gold) -> Figures:
 
     qrels = judged_queries(gold)
     ranked = document_level(run.rankings or {}, qrels)
-    scores = {query_id: dict(ranked.get(query_id, ())) for query_id in qrels}
+    # Without empty rankings: some of its measures divide by their length, absent ones get 0.
+    scores = {query_id: dict(ranked[query_id]) for query_id in qrels if ranked.get(query_id)}
     found = {
         metric.query_id: float(metric.value)
         for metric in ir_measures.iter_calc([parsed], qrels, scores)
@@ -95,7 +96,7 @@ def ranking_notes(run: RunData, gold: Gold) -> list[str]:
         notes.append("none of the ranked ids is judged: do run and judgements use the same ids?")
     barren = sum(max(judged.values()) <= 0 for judged in qrels.values())
     if barren:
-        notes.append(f"{barren} judged queries have no relevant document and count 0 in retrieval")
+        notes.append(f"judged queries without a relevant document, 0 in retrieval: {barren}")
     return notes
 
 

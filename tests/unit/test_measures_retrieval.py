@@ -1,0 +1,67 @@
+import ir_measures
+import pytest
+
+from ccrag.errors import InputError
+from ccrag.evaluation.gold import Gold
+from ccrag.evaluation.registry import LeftOut
+from ccrag.evaluation.retrieval import ranking_notes, retrieval_measure
+from ccrag.evaluation.rundata import RunData
+
+QRELS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1}, "q3": {"b": 0}}
+RANKINGS = {
+    "q1": (("b", 3.0), ("c", 2.5), ("new", 2.0), ("a", 1.0)),
+    "q3": (("b", 1.0),),
+    "beyond": (("a", 1.0),),
+}
+GOLD = Gold(dict.fromkeys(("q1", "q2", "q3", "q4"), "?"), qrels=QRELS | {"other": {"a": 1}})
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "R@2", "P@1", "RR", "AP", "P(rel=2)@5", "Judged@3"])
+def test_figures_are_ir_measures_own(name: str) -> None:
+    found = dict(retrieval_measure(name).figures(RunData("r", rankings=RANKINGS), GOLD))
+    assert found.pop("q4") == LeftOut("not judged")
+    parsed = ir_measures.parse_measure(name)
+    run = {query_id: dict(ranked) for query_id, ranked in RANKINGS.items()}
+    direct = {m.query_id: m.value for m in ir_measures.iter_calc([parsed], QRELS, run)}
+    assert found == direct
+    assert found["q2"] == 0, "absent from the run: an empty ranking"
+
+
+def test_reciprocal_rank_is_arithmetic() -> None:
+    run = RunData("r", rankings=RANKINGS)
+    assert retrieval_measure("RR").figures(run, GOLD)["q1"] == 1 / 2
+    assert retrieval_measure("R@2").figures(run, GOLD)["q1"] == 1 / 2
+
+
+def test_an_empty_run_scores_zero() -> None:
+    found = retrieval_measure("nDCG@10").figures(RunData("r", rankings={}), GOLD)
+    assert list(found.values())[:3] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["nonsense", "nDCG@", "P@1; x", ""])
+def test_unknown_names_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="no measure is called"):
+        retrieval_measure(name)
+
+
+def test_passages_stand_for_their_documents() -> None:
+    passages = {"q1": (("b#2", 3.0), ("b#1", 2.0), ("c#7", 1.0))}
+    run = RunData("r", rankings=passages)
+    assert retrieval_measure("RR").figures(run, GOLD)["q1"] == 1 / 2
+    assert "the ranking is of passages" in ranking_notes(run, GOLD)[0]
+
+
+def test_judged_ids_with_a_hash_are_left_as_they_are() -> None:
+    gold = Gold({"q": "?"}, qrels={"q": {"b#1": 1, "b": 0}})
+    run = RunData("r", rankings={"q": (("b#2", 3.0), ("b#1", 2.0))})
+    assert retrieval_measure("RR").figures(run, gold)["q"] == 1 / 2
+    assert ranking_notes(run, gold) == []
+
+
+def test_notes_say_what_a_zero_may_hide() -> None:
+    notes = ranking_notes(RunData("r", rankings={"q1": (("x", 1.0),)}), GOLD)
+    assert notes == [
+        "none of the ranked ids is judged: do run and judgements use the same ids?",
+        "judged queries without a relevant document, 0 in retrieval: 1",
+    ]
+    assert ranking_notes(RunData("r"), GOLD) == []
