@@ -1,0 +1,187 @@
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from ccrag.cli.eval import eval_command
+
+app = typer.Typer()
+app.command()(eval_command)
+TEXT = "Wings flutter at speed. Bending couples with twisting."
+QUOTE = "Bending couples with twisting."
+
+
+def lines(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def write_run(folder: Path, ranked: dict[str, list[str]], text: str = QUOTE) -> None:
+    folder.mkdir()
+    lines(
+        folder / "responses.jsonl",
+        *(
+            {
+                "metadata": {"narrative_id": query_id},
+                "references": doc_ids[:1],
+                "answer": [{"text": text, "citations": [0]}],
+            }
+            for query_id, doc_ids in ranked.items()
+        ),
+    )
+    trec = [
+        f"{query_id} Q0 {doc_id} {rank} {1 / rank} t"
+        for query_id, doc_ids in ranked.items()
+        for rank, doc_id in enumerate(doc_ids, start=1)
+    ]
+    (folder / "run.trec").write_text("\n".join(trec), encoding="utf-8")
+
+
+QUERY_IDS = [f"q{n}" for n in range(8)]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    lines(
+        Path("queries.jsonl"),
+        *({"query_id": q, "query": "Why do wings flutter?"} for q in QUERY_IDS),
+    )
+    Path("qrels.txt").write_text(
+        "".join(f"{q} 0 d1 1\n{q} 0 d2 0\n" for q in QUERY_IDS), encoding="utf-8"
+    )
+    write_run(Path("good"), {q: ["d1", "d2"] for q in QUERY_IDS})
+    write_run(Path("worse"), {q: ["d2", "d1"] for q in QUERY_IDS[:7]}, text="No idea.")
+    return tmp_path
+
+
+def evaluated(*arguments: str) -> Result:
+    return CliRunner().invoke(app, [*arguments, "--queries", "queries.jsonl"])
+
+
+@pytest.mark.usefixtures("data")
+def test_one_run_is_a_table_with_intervals_and_what_was_left_out() -> None:
+    result = evaluated("good", "--qrels", "qrels.txt", "--measures", "RR,rougeL,cited-precision")
+    assert (result.exit_code, result.stderr) == (0, "")
+    head, *rows = (line.rstrip() for line in result.stdout.splitlines() if line.strip())
+    assert head == "good  8 queries"
+    assert " ".join(rows[0].split()) == "measure mean 95% interval queries without a figure"
+    assert rows[1].split() == ["RR", "1.000", "1.000", "…", "1.000", "8"]
+    assert rows[2].split()[:2] == ["question-rougeL", "0.000"]
+    assert rows[4:] == [
+        "Left out",
+        "  needs gold answers (--gold)  rougeL",
+        "Intervals by bootstrap over queries: 10,000 draws, seed 20260501.",
+    ]
+
+
+@pytest.mark.usefixtures("data")
+def test_several_runs_are_compared_with_the_first() -> None:
+    result = evaluated("good", "worse", "--qrels", "qrels.txt", "--measures", "RR,citation-errors")
+    assert result.exit_code == 0
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["A", "good", "baseline"] in rows
+    assert ["B", "worse"] in rows
+    # ½ where d1 is second, 0 where the run holds nothing
+    assert ["RR", "1.000", "0.438", "▼", "8"] in rows
+    (difference,) = (row for row in rows if row[:4] == ["RR", "B", "−", "A"])
+    assert difference[4:6] == ["-0.562", "▼"]
+    assert difference[9] == f"{2 / 2**8:.4f}"
+    assert difference[-3:] == ["0", "8", "0"]
+    assert ["B", "−", "A", "citation-errors"] in rows
+    assert "1 of 8 queries have no answer and count as empty" in result.stdout
+
+
+@pytest.mark.usefixtures("data")
+def test_the_baseline_and_all_pairs() -> None:
+    turned = evaluated("good", "worse", "--baseline", "worse", "--qrels", "qrels.txt")
+    assert "A − B" in turned.stdout
+    write_run(Path("third"), {q: ["d2"] for q in QUERY_IDS})
+    pairs = evaluated("good", "worse", "third", "--all-pairs", "--qrels", "qrels.txt", "--json")
+    compared = json.loads(pairs.stdout)["comparisons"]
+    assert [(c["baseline"], c["other"], c["family"]) for c in compared if c["measure"] == "RR"] == [
+        ("good", "worse", 3),
+        ("good", "third", 3),
+        ("worse", "third", 3),
+    ]
+
+
+@pytest.mark.usefixtures("data")
+def test_json_and_csv() -> None:
+    result = evaluated(
+        "good", "worse", "--qrels", "qrels.txt", "--json", "--per-query", "per-query.csv",
+        "--draws", "500", "--seed", "3",
+    )  # fmt: skip
+    whole = json.loads(result.stdout)
+    assert (whole["draws"], whole["seed"], whole["baseline"]) == (500, 3, "good")
+    assert whole["runs"][1]["measures"]["RR"]["per_query"]["q7"] == 0
+    head, *rows = Path("per-query.csv").read_text(encoding="utf-8").splitlines()
+    assert head.startswith("run,query_id,nDCG@10,R@10,P@1,RR,")
+    assert len(rows) == 2 * 8
+
+
+@pytest.mark.usefixtures("data")
+def test_quotes_are_looked_for_in_the_documents() -> None:
+    start = TEXT.index(QUOTE)
+    span = {"doc_id": "d1", "start": start, "end": start + len(QUOTE)}
+    evidence = {"evidence_id": "e1", "passage_id": "p", "section": [], "text": QUOTE, "score": 1.0}
+    told = {
+        "query_id": "q0",
+        "abstained": False,
+        "answer": [{"text": QUOTE, "evidence": ["e1"], "citations": [0]}],
+        "references": ["d1"],
+        "evidence": [span | evidence],
+        "read": [span],
+    }
+    Path("good/provenance.json").write_text(json.dumps({"queries": [told]}), encoding="utf-8")
+    lines(
+        Path("documents.jsonl"), {"id": "d1", "title": "", "text": TEXT}, {"id": "d2", "text": "B"}
+    )
+    lines(Path("quotes.jsonl"), {"query_id": "q0", "doc_id": "d1", "quote": QUOTE})
+    result = evaluated(
+        "good", "--quotes", "quotes.jsonl", "--documents", "documents.jsonl", "--json"
+    )
+    measures = json.loads(result.stdout)["runs"][0]["measures"]
+    assert measures["evidence-recall"]["per_query"]["q0"] == 1
+    assert measures["passage-recall"]["n"] == 1
+
+
+@pytest.mark.usefixtures("data")
+def test_stemming_is_an_option() -> None:
+    lines(Path("gold.jsonl"), *({"query_id": q, "gold_answer": "bend couple"} for q in QUERY_IDS))
+    means = [
+        json.loads(evaluated("good", "--gold", "gold.jsonl", "--json", flag).stdout)["runs"][0][
+            "measures"
+        ]["rouge1"]["mean"]
+        for flag in ("--stemmer", "--no-stemmer")
+    ]
+    assert means == [pytest.approx(2 * (2 / 4 * 2 / 2) / (2 / 4 + 2 / 2)), 0]
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "nowhere: cannot be read"),
+        (["good", "good"], "run good is given twice; leave one out"),
+        (["good", "--measures", "rougeX"], "no measure is called 'rougeX'"),
+        (["good", "worse", "--baseline", "best"], "no run is called 'best'; there are good, worse"),
+        (["good", "--per-query", "no/where.csv"], "no/where.csv: cannot be written"),
+        (["good", "--bertscore", "model"], "BERTScore needs bert-score (pip install bert-score)"),
+    ],
+)
+def test_errors_are_one_line(arguments: list[str], message: str) -> None:
+    result = evaluated(*arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"error: {message}")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.usefixtures("data")
+def test_names_of_runs_never_steer_the_terminal() -> None:
+    write_run(Path("[red]x\x1b[2J"), {"q0": ["d1"]})
+    result = evaluated("good", "[red]x\x1b[2J", "--qrels", "qrels.txt", "--measures", "RR")
+    assert "[red]x\N{REPLACEMENT CHARACTER}[2J" in result.stdout
+    assert "\x1b" not in result.stdout
