@@ -15,51 +15,58 @@ if TYPE_CHECKING:
     from ccrag.evaluation.gold import Gold
 
 
+Runs = Annotated[
+    list[Path], typer.Argument(help="Run folders; files of responses or TREC runs work too.")
+]
+Queries = Annotated[Path, typer.Option(help="Query file; its queries are those that count.")]
+GoldAnswers = Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")]
+Qrels = Annotated[Path | None, typer.Option(help="Relevance judgements, TREC or TSV.")]
+Quotes = Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")]
+Answerable = Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")]
+Documents = Annotated[
+    list[Path] | None, typer.Option(help="Documents, to find the quotes in; repeatable.")
+]
+Measures = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,NAME", help="Measures, ir-measures' names too. Default: all known here."
+    ),
+]
+Baseline = Annotated[
+    str | None, typer.Option(help="The run the others are compared with. Default: the first.")
+]
+AllPairs = Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")]
+Stemmer = Annotated[bool, typer.Option("--stemmer/--no-stemmer", help="Let ROUGE compare stems.")]
+BertScore = Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")]
+BertScoreLayers = Annotated[int, typer.Option(min=1, help="The layer BERTScore reads it at.")]
+Draws = Annotated[
+    int | None, typer.Option(min=100, help="Draws of tests and intervals. Default: 10,000.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the draws. Default: a fixed one.")]
+PerQuery = Annotated[Path | None, typer.Option(help="Write a CSV: a row per run and query.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON: everything, figures per query too.")
+]
+
+
 def eval_command(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(help="Run folders; files of responses or TREC runs work too."),
-    ],
-    queries: Annotated[Path, typer.Option(help="Query file; its queries are those that count.")],
-    gold: Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")] = None,
-    qrels: Annotated[Path | None, typer.Option(help="Relevance judgements, TREC or TSV.")] = None,
-    quotes: Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")] = None,
-    answerable: Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")] = None,
-    documents: Annotated[
-        list[Path] | None,
-        typer.Option(help="Documents, to find the quotes in; repeatable."),
-    ] = None,
-    measures: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,NAME", help="Measures, ir-measures' names too. Default: all known here."
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="The run the others are compared with. Default: the first.")
-    ] = None,
-    all_pairs: Annotated[
-        bool, typer.Option("--all-pairs", help="Compare every run with every other.")
-    ] = False,
-    stemmer: Annotated[
-        bool, typer.Option("--stemmer/--no-stemmer", help="Whether ROUGE compares stems.")
-    ] = True,
-    bertscore: Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")] = None,
-    bertscore_layers: Annotated[
-        int, typer.Option(min=1, help="The layer BERTScore reads the model at.")
-    ] = 9,
-    draws: Annotated[
-        int | None, typer.Option(min=100, help="Draws of tests and intervals. Default: 10,000.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the draws. Default: a fixed one.")
-    ] = None,
-    per_query: Annotated[
-        Path | None, typer.Option(help="Write a CSV: a row per run and query.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: everything, figures per query too.")
-    ] = False,
+    runs: Runs,
+    queries: Queries,
+    gold: GoldAnswers = None,
+    qrels: Qrels = None,
+    quotes: Quotes = None,
+    answerable: Answerable = None,
+    documents: Documents = None,
+    measures: Measures = None,
+    baseline: Baseline = None,
+    all_pairs: AllPairs = False,
+    stemmer: Stemmer = True,
+    bertscore: BertScore = None,
+    bertscore_layers: BertScoreLayers = 9,
+    draws: Draws = None,
+    seed: Seed = None,
+    per_query: PerQuery = None,
+    as_json: AsJson = False,
 ) -> None:
     """
     Measure runs, with confidence intervals; compare several, with tests of significance.

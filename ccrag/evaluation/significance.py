@@ -11,28 +11,21 @@ scipy has both, one comparison at a time: ten runs on ten measures would take mi
 pairs of a measure share their draws; tests hold the figures to scipy's.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 import numpy as np
-import numpy.typing as npt
 
 from ccrag.errors import InputError
+from ccrag.evaluation.resampling import ROUNDING, Array, bootstrap_intervals, sign_flips
 from ccrag.types import QueryId
-
-Array = npt.NDArray[np.float64]
 
 DRAWS = 10_000
 SEED = 20_260_501
 LEVEL = 0.95
 ALPHA = 0.05
-
-_BLOCK = 2_000_000
-"""Numbers drawn at once: bounds the memory."""
-_ROUNDING = 1e-12
-"""Sums of the same differences in another order may differ by this share."""
 
 PerQuery = Mapping[QueryId, float | None]
 
@@ -111,7 +104,7 @@ def intervals(
     if not arrays:
         return {}
     table = np.stack(list(arrays.values()), axis=1)
-    bounds = _intervals(table, draws=draws, seed=seed, level=level)
+    bounds = bootstrap_intervals(table, draws=draws, seed=seed, level=level)
     return {
         name: Interval(
             float(np.nanmean(array)), float(low), float(high), int((~np.isnan(array)).sum())
@@ -171,8 +164,8 @@ def matrix(
     if not pairs:
         return ()
     differences = np.stack([columns[second] - columns[first] for first, second in pairs], axis=1)
-    tests = _sign_flips(np.nan_to_num(differences), draws=draws, seed=seed)
-    lows, highs = _intervals(differences, draws=draws, seed=seed, level=LEVEL)
+    tests = sign_flips(np.nan_to_num(differences), draws=draws, seed=seed)
+    lows, highs = bootstrap_intervals(differences, draws=draws, seed=seed, level=LEVEL)
     corrected = holm([test.p for test in tests])
     return tuple(
         Comparison(
@@ -241,88 +234,6 @@ def _effect(differences: Array) -> float | None:
     if not differences.any():
         return 0.0
     spread = float(np.ptp(differences))
-    if spread <= _ROUNDING * float(np.abs(differences).max()):
+    if spread <= ROUNDING * float(np.abs(differences).max()):
         return None
     return float(differences.mean() / differences.std(ddof=1))
-
-
-class _Test(NamedTuple):
-    p: float
-    draws: int
-    exact: bool
-
-
-def _sign_flips(differences: Array, *, draws: int, seed: int) -> list[_Test]:
-    """A test per column of (queries, pairs); zeros take no part."""
-    exact = [2 ** int(np.count_nonzero(column)) <= draws for column in differences.T]
-    random = [at for at, is_exact in enumerate(exact) if not is_exact]
-    p_values = dict(zip(random, _random_p(differences[:, random], draws, seed), strict=True))
-    return [
-        _exact_test(column[column != 0]) if is_exact else _Test(p_values[at], draws, False)
-        for at, (column, is_exact) in enumerate(zip(differences.T, exact, strict=True))
-    ]
-
-
-def _exact_test(differences: Array) -> _Test:
-    ways = 2**differences.size
-    bits = (np.arange(ways)[:, None] >> np.arange(differences.size) & 1).astype(np.bool_)
-    extreme = int(_as_extreme(bits, differences[:, None])[0])
-    return _Test(extreme / ways, ways, True)
-
-
-def _random_p(differences: Array, draws: int, seed: int) -> list[float]:
-    """Every column meets the same flips, drawn query by query in their order."""
-    if not differences.size:
-        return []
-    generator = np.random.default_rng(seed)
-    extreme = np.zeros(differences.shape[1], dtype=np.int64)
-    for rows in _blocks(draws, len(differences)):
-        flips = generator.integers(2, size=(rows, len(differences)), dtype=np.bool_)
-        extreme += _as_extreme(flips, differences)
-    return [(1 + int(count)) / (1 + draws) for count in extreme]
-
-
-def _as_extreme(flips: npt.NDArray[np.bool_], differences: Array) -> npt.NDArray[np.int64]:
-    """How many rows of `flips` (ways, queries) take each column's sum as far from 0 as it is."""
-    signs: Array = np.where(flips, -1.0, 1.0)
-    margin = _ROUNDING * np.abs(differences).sum(axis=0)
-    observed = np.abs(differences.sum(axis=0)) - margin
-    counts: npt.NDArray[np.int64] = (np.abs(signs @ differences) >= observed).sum(axis=0)
-    return counts
-
-
-def _intervals(table: Array, *, draws: int, seed: int, level: float) -> Array:
-    """Low and high of each column of (queries, columns), NaN left out: (2, columns)."""
-    known = ~np.isnan(table)
-    bounds = np.empty((2, table.shape[1]))
-    patterns, members = np.unique(known, axis=1, return_inverse=True)
-    for at in range(patterns.shape[1]):
-        columns = np.flatnonzero(members == at)
-        values = table[patterns[:, at]][:, columns]
-        bounds[:, columns] = _bootstrap(values, draws=draws, seed=seed, level=level)
-    return bounds
-
-
-def _bootstrap(values: Array, *, draws: int, seed: int, level: float) -> Array:
-    """Percentile interval of the mean of each column of (queries, columns): (2, columns)."""
-    generator = np.random.default_rng(seed)
-    means = [
-        _resample_counts(generator, rows, len(values)) @ values / len(values)
-        for rows in _blocks(draws, len(values))
-    ]
-    tail = (1 - level) / 2
-    bounds: Array = np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0)
-    return bounds
-
-
-def _resample_counts(generator: np.random.Generator, rows: int, n: int) -> Array:
-    """How often each of `n` queries stands in each of `rows` resamples of `n`: (rows, n)."""
-    picks = generator.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
-    return np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
-
-
-def _blocks(draws: int, n: int) -> Iterator[int]:
-    """Sizes of the parts in which `draws` rows of `n` numbers are drawn."""
-    size = max(1, _BLOCK // n)
-    for start in range(0, draws, size):
-        yield min(size, draws - start)
