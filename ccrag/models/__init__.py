@@ -1,0 +1,1 @@
+"""Models behind small interfaces; torch and its like are imported when one is loaded."""

@@ -1,0 +1,115 @@
+"""
+Vectors on disk: the same text is never encoded twice by the same model.
+
+One SQLite file per model and options, in the user's cache folder. Vectors are kept as the model
+gave them, in float32, and what was written first stays: the last bit of a vector may depend on the
+texts that shared its batch, and a text must always have the same vector. Several processes may use
+a file at once. A file may be deleted at any time; it costs encoding again.
+"""
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock
+
+from ccrag.errors import ModelError
+
+LOCK_TIMEOUT_S = 60.0
+_KEYS_PER_QUERY = 900
+"""Older SQLite builds take 999 values."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS vectors (
+    key BLOB PRIMARY KEY, vector BLOB NOT NULL, truncated INTEGER NOT NULL
+)
+"""
+
+
+class CachedVector(NamedTuple):
+    """What is kept about a text."""
+
+    vector: bytes
+    """Little-endian float32."""
+    truncated: bool
+
+
+class VectorCache:
+    """The kept vectors of one model, by `key_of` their texts. Safe for threads and processes."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Open `path`, or make it.
+
+        Raises:
+            ModelError: it cannot be written, or is no cache.
+        """
+        self.path = path
+        with self._errors():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(path.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S), self._open() as db:
+                db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
+                db.execute(_SCHEMA)
+
+    @classmethod
+    def of(cls, folder: Path, model_id: str, identity: Mapping[str, str]) -> "VectorCache":
+        """The cache in `folder` of the model that `identity` tells from all others."""
+        stated = json.dumps(dict(identity), sort_keys=True).encode()
+        digest = hashlib.blake2b(stated, digest_size=8).hexdigest()
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model_id).name)[:60]
+        return cls(folder / f"{name}-{digest}.sqlite")
+
+    def fetch(self, keys: Sequence[bytes]) -> dict[bytes, CachedVector]:
+        """What is kept for `keys`; absent ones are left out."""
+        found: dict[bytes, CachedVector] = {}
+        with self._errors(), self._open() as db:
+            for first in range(0, len(keys), _KEYS_PER_QUERY):
+                some = keys[first : first + _KEYS_PER_QUERY]
+                marks = ",".join("?" * len(some))
+                rows = db.execute(
+                    f"SELECT key, vector, truncated FROM vectors WHERE key IN ({marks})",  # noqa: S608
+                    some,
+                )
+                found.update((key, CachedVector(vector, bool(cut))) for key, vector, cut in rows)
+        return found
+
+    def keep(self, vectors: Mapping[bytes, CachedVector]) -> None:
+        """Write all of `vectors` or none; a key that is there already keeps its vector."""
+        rows = [(key, kept.vector, kept.truncated) for key, kept in vectors.items()]
+        with self._errors(), self._open() as db, db:
+            db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def __len__(self) -> int:
+        with self._errors(), self._open() as db:
+            (count,) = db.execute("SELECT count(*) FROM vectors").fetchone()
+        return int(count)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one task: cheap, and shared by no two threads or forked processes."""
+        with closing(sqlite3.connect(self.path, timeout=LOCK_TIMEOUT_S)) as db:
+            db.execute("PRAGMA synchronous = NORMAL")
+            yield db
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise ModelError(
+                f"the cache of vectors {self.path} cannot be used: {error}; "
+                "delete it, or pass --set encoder.cache=false"
+            ) from error
+
+
+def key_of(prefix: str, text: str) -> bytes:
+    """16 bytes that stand for `text` encoded behind `prefix`."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in (prefix, text):
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    return digest.digest()

@@ -1,0 +1,160 @@
+"""An encoder over a model: prefixes, identical texts once, kept vectors, counts and progress."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ccrag.config import EncoderSettings
+from ccrag.errors import InvariantError, ModelError
+from ccrag.models.cache import CachedVector, VectorCache, key_of
+from ccrag.models.encoder import Encoded, Matrix, OnProgress, ignore_progress
+
+TEXTS_PER_CALL = 1024
+"""Texts handed to the model at once: enough to sort by length; what an interruption can lose."""
+
+
+class ModelOutput(NamedTuple):
+    """What a model made of distinct texts."""
+
+    vectors: Matrix
+    """`(n_texts, dim)` float32, unit rows."""
+    truncated: Sequence[bool]
+    """Whether the model read only the beginning, per text."""
+
+
+class TextModel(Protocol):
+    """What encodes distinct texts; need not be safe for several threads."""
+
+    @property
+    def model_id(self) -> str: ...
+    @property
+    def revision(self) -> str: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def options(self) -> Mapping[str, str]: ...
+
+    def encode(self, texts: Sequence[str], *, prefix: str, on_progress: OnProgress) -> ModelOutput:
+        """Encode each of `texts` behind `prefix`."""
+        ...
+
+
+@dataclass(slots=True)
+class Counts:
+    """What an encoder has done so far; each distinct text of a call counts once."""
+
+    encoded: int = 0
+    cached: int = 0
+    truncated: int = 0
+
+    @property
+    def cached_share(self) -> float:
+        """Share of texts served from the cache, 0 to 1; of no texts: 0."""
+        return self.cached / max(1, self.cached + self.encoded)
+
+
+class CachedEncoder:
+    """
+    The encoder that commands use.
+
+    A text that occurs twice, or was ever encoded with the same model and options, is not encoded
+    again and has the same bytes as a vector. Without a cache that holds within one call only.
+    """
+
+    def __init__(
+        self,
+        model: TextModel,
+        settings: EncoderSettings,
+        *,
+        cache: VectorCache | None,
+        on_progress: OnProgress = ignore_progress,
+    ) -> None:
+        self.model = model
+        self.model_id = model.model_id
+        self.revision = model.revision
+        self.dimension = model.dimension
+        self.cache = cache
+        self.counts = Counts()
+        self.options = {**model.options, "passage_prefix": settings.passage_prefix}
+        self._query_prefix = settings.query_prefix
+        self._passage_prefix = settings.passage_prefix
+        self._on_progress = on_progress
+        self._lock = Lock()
+
+    def encode_passages(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of passages or sentences; no texts give `(0, dim)`."""
+        return self._encode(texts, self._passage_prefix)
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded:
+        """Vectors of queries; no texts give `(0, dim)`."""
+        return self._encode(texts, self._query_prefix)
+
+    def _encode(self, texts: Sequence[str], prefix: str) -> Encoded:
+        if not texts:
+            return Encoded(np.empty((0, self.dimension), dtype=np.float32))
+        keys = [key_of(prefix, text) for text in texts]
+        by_key = dict(zip(keys, texts, strict=True))
+        before = {} if self.cache is None else self.cache.fetch(list(by_key))
+        with self._lock:
+            unknown = {key: text for key, text in by_key.items() if key not in before}
+            known = before | self._encode_unknown(unknown, prefix)
+            self._count(known, cached=len(before))
+        row_of = {key: row for row, key in enumerate(known)}
+        rows = np.frombuffer(b"".join(kept.vector for kept in known.values()), dtype="<f4")
+        return Encoded(
+            rows.reshape(len(known), self.dimension)[[row_of[key] for key in keys]],
+            truncated=sum(known[key].truncated for key in keys),
+            cached=sum(key in before for key in keys),
+        )
+
+    def _encode_unknown(self, texts: Mapping[bytes, str], prefix: str) -> dict[bytes, CachedVector]:
+        """Encode and keep; similar lengths together, a slice at a time, so that little is lost."""
+        known: dict[bytes, CachedVector] = {}
+        ordered = sorted(texts, key=lambda key: (-len(texts[key]), texts[key]))
+        for first in range(0, len(ordered), TEXTS_PER_CALL):
+            keys = ordered[first : first + TEXTS_PER_CALL]
+            done = self.counts.encoded + self.counts.cached + first
+            output = self.model.encode(
+                [_well_formed(texts[key]) for key in keys],
+                prefix=prefix,
+                on_progress=partial(self._report, done),
+            )
+            known |= self._keep(keys, output)
+        return known
+
+    def _keep(self, keys: Sequence[bytes], output: ModelOutput) -> dict[bytes, CachedVector]:
+        """What the cache holds after `output` was offered to it: another process may be first."""
+        vectors = np.ascontiguousarray(output.vectors, dtype="<f4")
+        if vectors.shape != (len(keys), self.dimension):
+            raise InvariantError(
+                f"{self.model_id!r} gave vectors of shape {vectors.shape} for {len(keys)} texts; "
+                f"expected {self.dimension} columns"
+            )
+        if not np.isfinite(vectors).all():
+            raise ModelError(f"{self.model_id!r} gave a vector that holds no number")
+        fresh = {
+            key: CachedVector(row.tobytes(), bool(cut))
+            for key, row, cut in zip(keys, vectors, output.truncated, strict=True)
+        }
+        if self.cache is None:
+            return fresh
+        self.cache.keep(fresh)
+        return self.cache.fetch(keys)
+
+    def _report(self, before: int, done: int) -> None:
+        self._on_progress(before + done)
+
+    def _count(self, known: Mapping[bytes, CachedVector], *, cached: int) -> None:
+        self.counts.cached += cached
+        self.counts.encoded += len(known) - cached
+        self.counts.truncated += sum(kept.truncated for kept in known.values())
+        self._on_progress(self.counts.encoded + self.counts.cached)
+
+
+def _well_formed(text: str) -> str:
+    """`text` with `?` for what is no character (lone surrogates), which tokenizers refuse."""
+    return text.encode("utf-8", "replace").decode("utf-8")
