@@ -11,12 +11,12 @@ from opensearchpy import OpenSearch, helpers
 
 from benchmarks.corpus import write_corpus
 from ccrag.corpus.scan import CorpusScan
+from ccrag.cutting import cut_documents
 from ccrag.engine.bulk import ITEMS_PER_REQUEST
 from ccrag.engine.hits import passage_source
 from ccrag.engine.templates import put_templates
 from ccrag.indexing import index_documents
 from ccrag.layers import load_settings
-from ccrag.recipes import chunker_of
 
 NAME = "bench"
 PLAIN = "ccrag-bench-plain-passages-ready"
@@ -24,9 +24,10 @@ PLAIN = "ccrag-bench-plain-passages-ready"
 
 def passages(path: Path) -> list[dict[str, Any]]:
     """The ready-made passages of a corpus, as bulk actions."""
-    cut = chunker_of(load_settings().chunking)
     with CorpusScan([path]) as scan:
-        found = [passage for document in scan.documents() for passage in cut(document, 0)]
+        counted = ((document, 0) for document in scan.documents())
+        cut = cut_documents(counted, load_settings().chunking, None, with_vectors=False)
+        found = [passage for item in cut for passage in item.passages]
     return [{"_index": PLAIN, "_id": p.passage_id, **passage_source(p)} for p in found]
 
 

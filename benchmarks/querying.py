@@ -11,8 +11,8 @@ from ccrag.engine.index import open_index
 from ccrag.layers import load_settings
 from ccrag.pipeline import Pipeline
 from ccrag.recipes import recipe_of
+from ccrag.stages.way import Failure
 from ccrag.types import Candidates, Query
-from ccrag.way import Failure
 
 CANDIDATES = 10
 ROUNDS = 5

@@ -59,11 +59,16 @@ class CandidateSettings(Section):
 class ChunkingSettings(Section):
     """How documents become passages."""
 
-    method: Literal["window"] = "window"
+    method: Literal["window", "semantic", "topic-shift"] = "window"
+    """The last two cut where the encoder says that the meaning changes."""
     max_words: int = Field(140, ge=8)
     """Cap of a passage; a longer sentence is cut at clause or word boundaries."""
     overlap_sentences: int = Field(1, ge=0)
-    """Sentences a window repeats from the one before, as far as the cap allows."""
+    """`window`: sentences a passage repeats from the one before, as far as the cap allows."""
+    semantic_threshold: float = Field(0.72, ge=-1, le=1)
+    """`semantic`: a sentence joins while its cosine with the passage's mean is at least this."""
+    topic_shift_threshold: float = Field(0.18, ge=0, le=2)
+    """`topic-shift`: cut where 1 - cosine of neighbouring sentences exceeds this."""
 
 
 class Bm25Settings(Section):
@@ -75,6 +80,48 @@ class Bm25Settings(Section):
     """Term statistics over the whole index, or over the query's own passages."""
     title_weight: float = Field(0.0, ge=0)
     """Weight of a title match beside the text match; 0 leaves the title out."""
+
+
+class VectorSettings(Section):
+    """Where a passage's vector lives and how it is searched."""
+
+    mode: Literal["none", "exact", "hnsw", "on-demand"] = "none"
+    """
+    `exact`: stored without a graph, every candidate passage scored. `hnsw`: a graph, for
+    collections searched as a whole. `on-demand`: nothing stored; passages are encoded (and cached)
+    when a query asks for them.
+    """
+    ef_search: int = Field(100, ge=1)
+    """`hnsw` only: at least so many neighbours are explored."""
+    on_demand_passages: int = Field(2_000, ge=1)
+    """`on-demand`: up to so many candidate passages are all scored; of more, the BM25 lists'."""
+
+
+class EncoderSettings(Section):
+    """The encoder of passages and queries."""
+
+    model: str = "sentence-transformers/all-MiniLM-L6-v2"
+    """A folder, a name on the model hub, or `static:PATH` for a static model."""
+    query_prefix: str = ""
+    """Put before a query, as the model's card says (`query: ` for E5)."""
+    passage_prefix: str = ""
+    """Put before a passage or sentence; part of what an index is built with."""
+    max_tokens: int | None = Field(None, ge=16)
+    """Tokens of a text that are read; None, or more than the model reads: the model's limit."""
+    windows: bool = False
+    """Read longer texts whole, in windows whose vectors are averaged; else only their beginning."""
+    window_overlap: int = Field(32, ge=0)
+    """Tokens that neighbouring windows share."""
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """`bf16` only where the processor has it."""
+    batch_tokens: int = Field(1024, ge=64)
+    """Padded tokens a batch holds; on a CPU small is fast, on a GPU set some 50,000."""
+    device: str | None = None
+    """torch's name of it; None: a GPU if there is one."""
+    cache: bool = True
+    """Keep vectors on disk, so that a text is never encoded twice. Static models need none."""
+    cache_folder: Path | None = None
+    """None: the per-user cache directory."""
 
 
 class VariantSettings(Section):
@@ -103,8 +150,11 @@ class FeedbackSettings(Section):
 class RetrievalSettings(Section):
     """The first lists."""
 
-    lists: Literal["candidate-order", "bm25"] = "bm25"
-    """`candidate-order` ranks nothing: passages as the candidates list their documents."""
+    lists: tuple[Literal["candidate-order", "bm25", "dense"], ...] = ("bm25",)
+    """
+    `bm25`: one list per variant, and feedback. `dense`: one for the original. `candidate-order`
+    ranks nothing: passages as the candidates list their documents; it stands alone.
+    """
     depth: int = Field(200, ge=1, le=10_000)
     """Hits kept per list (per document with `candidate-order`)."""
     batch: int = Field(16, ge=1)
@@ -121,7 +171,7 @@ class FusionSettings(Section):
 class RerankSettings(Section):
     """What reorders the shortlist."""
 
-    method: Literal["none", "paper", "published-code"] = "paper"
+    method: Literal["none", "paper", "published-code", "cross-encoder"] = "paper"
     shortlist: int = Field(24, ge=1)
     citation_weight: float = Field(0.05, ge=0)
     """`paper` only: weight of G(d)."""
@@ -133,6 +183,20 @@ class RerankSettings(Section):
     code_phrase: float = Field(0.15, ge=0)
     code_temporal: float = Field(0.10, ge=0)
     code_citation: float = Field(0.05, ge=0)
+    code_model: float = Field(0.0, ge=0)
+    """`published-code`: weight of the sigmoid of a cross-encoder's score (0.25 there); 0: none."""
+
+
+class RerankerSettings(Section):
+    """The cross-encoder, for passages (`rerank.method`) and sentences (`evidence.scorer`)."""
+
+    model: str = "cross-encoder/ms-marco-MiniLM-L-6-v2"
+    """A folder, or a name on the model hub."""
+    max_tokens: int | None = Field(None, ge=16)
+    """Query and text together; None: what the model can read."""
+    window_overlap: int = Field(64, ge=0)
+    """Tokens that the windows of a longer text share."""
+    batch_tokens: int = Field(4096, ge=64)
 
 
 class SelectSettings(Section):
@@ -153,8 +217,19 @@ class SelectSettings(Section):
 class EvidenceSettings(Section):
     """Which sentences of the selected passages are shown."""
 
-    scorer: Literal["order", "lexical"] = "lexical"
-    """`order` keeps passage order; `lexical` scores by the query's terms."""
+    scorer: Literal["order", "lexical", "cross-encoder", "bi-encoder", "fused"] = "lexical"
+    """
+    `order` keeps passage order; `lexical` scores by the query's terms; `cross-encoder` and
+    `bi-encoder` by a model; `fused` by RRF of bi-encoder and BM25 over the sentences.
+    """
+    rrf_k: int = Field(20, ge=1)
+    """`fused` only: damping constant."""
+    max_documents: int | None = Field(None, ge=1)
+    """Documents first: evidence from at most so many, the best by their sentences' scores."""
+    document_sentences: int = Field(5, ge=1)
+    """A document's score is the mean of so many of its best sentence scores."""
+    document_ratio: float = Field(0.85, ge=0, le=1)
+    """A document stays whose score is at least this share of the best one's."""
     sentences_per_passage: int = Field(5, ge=1)
     """Only the first so many sentences of a passage are considered."""
     max_sentences: int = Field(10, ge=1)
@@ -166,10 +241,15 @@ class AnswerSettings(Section):
     """How evidence becomes an answer."""
 
     max_sentences: int = Field(5, ge=1)
+    max_per_document: int | None = Field(None, ge=1)
     max_words: int = Field(400, ge=1)
     """Kept by whole sentences."""
     min_words: int = Field(5, ge=1)
     """A shorter sentence is a fragment."""
+    max_sentence_words: int | None = Field(None, ge=1)
+    """A longer one does not enter the answer; None: any length that is evidence."""
+    trim: bool = False
+    """Leave citation markers, asides in parentheses and leading connectives out of the answer."""
     min_coverage: float = Field(0.0, ge=0, le=1)
     """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
     abstention: str = "The given documents do not answer this question."
@@ -196,11 +276,14 @@ class PipelineSettings(Section):
     candidates: CandidateSettings = CandidateSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     bm25: Bm25Settings = Bm25Settings()
+    encoder: EncoderSettings = EncoderSettings()
+    vectors: VectorSettings = VectorSettings()
     variants: VariantSettings = VariantSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     fusion: FusionSettings = FusionSettings()
     rerank: RerankSettings = RerankSettings()
+    reranker: RerankerSettings = RerankerSettings()
     select: SelectSettings = SelectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     answer: AnswerSettings = AnswerSettings()
@@ -209,8 +292,13 @@ class PipelineSettings(Section):
     def _check_stages_fit(self) -> Self:
         if self.feedback.enabled and "original" not in self.variants.use:
             raise ValueError('feedback reads the "original" list; add it to variants.use')
-        if self.feedback.enabled and self.retrieval.lists == "candidate-order":
-            raise ValueError("feedback needs a ranking; set feedback.enabled=false")
+        lists = self.retrieval.lists
+        if not lists or ("candidate-order" in lists and len(lists) > 1):
+            raise ValueError("retrieval.lists needs a list; candidate-order stands alone")
+        if self.feedback.enabled and "bm25" not in lists:
+            raise ValueError("feedback reads the BM25 list; set feedback.enabled=false")
+        if "dense" in lists and self.vectors.mode == "none":
+            raise ValueError("a dense list needs vectors; set vectors.mode=exact, for instance")
         return self
 
 

@@ -1,7 +1,7 @@
 """From files to a served index: scan, cut, write, switch."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Literal
@@ -10,9 +10,12 @@ from ccrag.concurrency import prefetched
 from ccrag.config import Settings
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.scan import CorpusScan
+from ccrag.cutting import cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.client import Notify, open_client, silent
-from ccrag.recipes import chunker_of, recipe_of
+from ccrag.engine.names import Recipe
+from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
+from ccrag.recipes import recipe_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +50,36 @@ def index_documents(
     """
     began = perf_counter()
     client = open_client(settings, notify=notify)
-    cut = chunker_of(settings.chunking)
+    recipe, encoder = _recipe_and_encoder(settings)
     with CorpusScan(paths, on_error=on_error, citations=citations) as scan:
         plan = BuildPlan(
             name=name,
             corpus=scan.fingerprint,
             documents=scan.count,
             max_edges=scan.max_edges,
-            recipe=recipe_of(settings),
+            recipe=recipe,
         )
 
-        def cut_documents() -> Iterator[CutDocument]:
-            for document in scan.documents():
-                edges = scan.edges(document.doc_id)
-                yield document, edges, cut(document, edges)
+        def cut() -> Iterator[CutDocument]:
+            counted = ((document, scan.edges(document.doc_id)) for document in scan.documents())
+            chunking, stored = settings.chunking, recipe.vectors is not None
+            return cut_documents(counted, chunking, encoder, with_vectors=stored)
 
         built = build(
             client,
             plan,
-            lambda: prefetched(cut_documents(), depth=512),
+            lambda: prefetched(cut(), depth=512),
             settings.engine,
             on_progress=on_progress,
         )
         return IndexReport(scan.report, built, perf_counter() - began)
+
+
+def _recipe_and_encoder(settings: Settings) -> tuple[Recipe, Encoder | None]:
+    """The recipe with the encoder's identity, and the encoder, where the recipe needs one."""
+    recipe = recipe_of(settings)
+    if not recipe.needs_encoder:
+        return recipe, None
+    encoder = load_encoder(settings.encoder)
+    identity = tuple(sorted(encoder_identity(encoder).items()))
+    return replace(recipe, encoder=identity), encoder

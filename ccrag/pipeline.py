@@ -11,23 +11,23 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
-from ccrag.answering.citations import assemble
-from ccrag.answering.evidence import evidence_sentences
-from ccrag.answering.extractive import extract
 from ccrag.concurrency import in_order
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies, hits
 from ccrag.engine.index import Index
-from ccrag.errors import CcragError, EngineError, UnknownDocumentError
-from ccrag.lists import Ask, Lists, lists_of, request_bodies
+from ccrag.errors import CcragError, EngineError, ModelError, UnknownDocumentError
+from ccrag.models.encoder import Encoder
+from ccrag.models.reranker import Reranker
 from ccrag.retrieval.feedback import feedback_terms, feedback_variant
 from ccrag.retrieval.fusion import rrf
 from ccrag.retrieval.neighbours import neighbour_ordinals, with_neighbours
-from ccrag.retrieval.rerank import rerank_paper, rerank_published_code, with_tail
 from ccrag.retrieval.select import select
 from ccrag.retrieval.variants import has_temporal_intent, keywords, make_variants
-from ccrag.types import JSON, Answer, Candidates, DocId, Query, Ranking, Result
-from ccrag.way import Failure, Way
+from ccrag.stages.lists import Ask, Lists, lists_of, request_bodies
+from ccrag.stages.reading import Reader
+from ccrag.stages.reranking import Reranking
+from ccrag.stages.way import Failure, Way
+from ccrag.types import JSON, Answer, Candidates, DocId, Query, Result, Variant
 
 BATCHES_AT_ONCE = 2
 """While the engine searches for one batch, Python works on the other."""
@@ -36,9 +36,26 @@ BATCHES_AT_ONCE = 2
 class Pipeline:
     """A complete setting of all stages over one index."""
 
-    def __init__(self, settings: PipelineSettings, index: Index) -> None:
+    def __init__(
+        self,
+        settings: PipelineSettings,
+        index: Index,
+        *,
+        encoder: Encoder | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
+        """
+        Put the stages together; see `opening.open_pipeline` for models and index from settings.
+
+        Args:
+            encoder: needed by dense lists and bi-encoder scores.
+            reranker: needed by cross-encoder stages.
+        """
         self.settings = settings
         self.index = index
+        self._encoder = encoder
+        self._reranking = Reranking(settings, reranker, max_edges=index.facts.max_edges)
+        self._reader = Reader(settings, encoder, reranker)
 
     def answer(self, query: Query) -> Result:
         """
@@ -81,18 +98,19 @@ class Pipeline:
 
     def _walk(self, queries: Sequence[Query], *, answering: bool) -> list[Way]:
         ways = [Way(query) for query in queries]
-        lists = lists_of(self.settings, self.index)
+        lists = lists_of(self.settings, self.index, self._encoder)
         steps: tuple[tuple[str, Callable[[list[Way]], None]], ...] = (
             ("candidates", self._check_candidates),
             ("variants", self._make_variants),
+            ("encode", self._encode_queries),
             ("lists", lambda alive: self._first_lists(alive, lists)),
             ("feedback", lambda alive: self._feed_back(alive, lists)),
             ("fusion", self._fuse),
             ("texts", self._fetch_shortlists),
-            ("rerank", self._rerank),
+            ("rerank", self._reranking.rerank),
             ("select", self._select),
             ("neighbours", self._add_neighbours),
-            ("answer", self._answer if answering else _leave_unanswered),
+            ("answer", self._reader.answer if answering else _leave_unanswered),
         )
         for name, step in steps:
             alive = [way for way in ways if way.error is None]
@@ -123,18 +141,28 @@ class Pipeline:
         for way in ways:
             put_variants(way, self.settings)
 
+    def _encode_queries(self, ways: list[Way]) -> None:
+        """Vectors of all queries in one call, where a stage needs them."""
+        if not needs_query_vectors(self.settings):
+            return
+        if self._encoder is None:
+            raise ModelError(f"pipeline {self.settings.name} needs an encoder")
+        vectors = self._encoder.encode_queries([way.query.text for way in ways]).vectors
+        for way, vector in zip(ways, vectors, strict=True):
+            way.vector = vector
+
     def _first_lists(self, ways: list[Way], lists: Lists) -> None:
         asks = [ask for way in ways for ask in asks_of(way, self.settings)]
-        replies = iter(lists.rank(asks))
-        for way in ways:
-            for variant in way.variants:
-                reply = next(replies)
-                if isinstance(reply, CcragError):
-                    way.error = reply
-                    continue
-                way.lists.append(reply.ranking)
-                if variant.name == "original":
-                    way.best_texts = reply.passages
+        way_of = {id(way.query): way for way in ways}
+        for ask, reply in zip(asks, lists.rank(asks), strict=True):
+            way = way_of[id(ask.query)]
+            if isinstance(reply, CcragError):
+                way.error = reply
+                continue
+            way.lists.append(reply.ranking)
+            way.best_texts = way.best_texts or reply.passages
+            for note in reply.notes:
+                way.note("lists", note)
 
     def _feed_back(self, ways: list[Way], lists: Lists) -> None:
         """Terms of the original list's best passages, as one more list for each query."""
@@ -181,37 +209,6 @@ class Pipeline:
             wanted = way.current().hits[:depth]
             way.passages = {hit.passage_id: passages[hit.passage_id] for hit in wanted}
 
-    def _rerank(self, ways: list[Way]) -> None:
-        if self.settings.rerank.method == "none":
-            return
-        for way in ways:
-            fused = way.current()
-            shortlist = fused.top(self.settings.rerank.shortlist)
-            way.now_ranked(with_tail(self._reranked(way, shortlist), fused))
-
-    def _reranked(self, way: Way, shortlist: Ranking) -> Ranking:
-        settings = self.settings.rerank
-        if settings.method == "published-code":
-            return rerank_published_code(
-                shortlist,
-                passages=way.passages,
-                query_text=way.query.text,
-                max_edges=self.index.facts.max_edges,
-                coverage_weight=settings.code_coverage,
-                title_weight=settings.code_title,
-                phrase_weight=settings.code_phrase,
-                temporal_weight=settings.code_temporal,
-                citation_weight=settings.code_citation,
-            )
-        return rerank_paper(
-            shortlist,
-            passages=way.passages,
-            query_text=way.query.text,
-            max_edges=self.index.facts.max_edges,
-            citation_weight=settings.citation_weight,
-            temporal_weight=settings.temporal_weight,
-        )
-
     def _select(self, ways: list[Way]) -> None:
         settings = self.settings.select
         for way in ways:
@@ -244,30 +241,6 @@ class Pipeline:
         for way in ways:
             way.read = with_neighbours(way.read, tuple(way.passages.values()), width=width)
 
-    def _answer(self, ways: list[Way]) -> None:
-        for way in ways:
-            evidence = evidence_sentences(
-                way.query.text,
-                way.read,
-                scorer=self.settings.evidence.scorer,
-                sentences_per_passage=self.settings.evidence.sentences_per_passage,
-                max_sentences=self.settings.evidence.max_sentences,
-                max_sentence_words=self.settings.evidence.max_sentence_words,
-                min_words=self.settings.answer.min_words,
-            )
-            drafts = extract(
-                evidence,
-                query_text=way.query.text,
-                max_sentences=self.settings.answer.max_sentences,
-                min_words=self.settings.answer.min_words,
-                max_words=self.settings.answer.max_words,
-                min_coverage=self.settings.answer.min_coverage,
-            )
-            way.answer, notes = assemble(
-                way.query, drafts, evidence, abstention=self.settings.answer.abstention
-            )
-            way.notes += notes
-
 
 def _leave_unanswered(ways: list[Way]) -> None:
     for way in ways:
@@ -286,12 +259,35 @@ def put_variants(way: Way, settings: PipelineSettings) -> None:
 
 
 def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
-    """One first list per variant; the original's best passages come whole, for feedback."""
+    """The first lists of a query; the original's best passages come whole, for feedback."""
     texts = settings.feedback.passages if settings.feedback.enabled else 0
-    return [
-        Ask(way.query, variant, texts if variant.name == "original" else 0)
-        for variant in way.variants
-    ]
+    original = Variant("original", way.query.text)
+    asks: list[Ask] = []
+    for source in settings.retrieval.lists:
+        if source == "bm25":
+            asks += [
+                Ask(way.query, variant, texts=texts if variant.name == "original" else 0)
+                for variant in way.variants
+            ]
+        else:
+            asks.append(Ask(way.query, original, source, way.vector))
+    return asks
+
+
+def needs_query_vectors(settings: PipelineSettings) -> bool:
+    """Whether a stage compares the query's vector with something."""
+    by_cosine = settings.evidence.scorer in ("bi-encoder", "fused")
+    return by_cosine or "dense" in settings.retrieval.lists
+
+
+def needs_reranker(settings: PipelineSettings) -> bool:
+    """Whether a stage asks a cross-encoder."""
+    coded = settings.rerank.method == "published-code" and settings.rerank.code_model > 0
+    return (
+        coded
+        or settings.rerank.method == "cross-encoder"
+        or settings.evidence.scorer == "cross-encoder"
+    )
 
 
 def first_requests(settings: PipelineSettings, query: Query) -> list[JSON]:

@@ -1,42 +1,72 @@
-"""Which passages a pipeline needs: the index-time part of its settings, and how they are cut."""
+"""Which passages a pipeline needs: the index-time part of its settings, as a recipe."""
 
-from collections.abc import Callable
+import re
 
 from ccrag.config import ChunkingSettings, PipelineSettings
-from ccrag.corpus.chunking import CHUNKER_VERSION, window_passages
+from ccrag.corpus.chunking import CHUNKER_VERSION
+from ccrag.corpus.semantic import SEMANTIC_VERSION
 from ccrag.engine.names import Recipe
-from ccrag.types import Document, Passage
 
 PUBLISHED_K1_B = (1.5, 0.75)
-
-Chunker = Callable[[Document, int], list[Passage]]
-"""Cuts a document; the number is its citation edges."""
+MAX_MODEL_CHARS = 32
 
 
 def recipe_of(settings: PipelineSettings) -> Recipe:
-    """The recipe a pipeline needs; settings that act at query time do not change it."""
+    """
+    The recipe a pipeline needs; settings that act at query time do not change it.
+
+    The encoder's identity is not known here: it is added when the encoder is loaded, or read from
+    the index.
+    """
     chunking, bm25 = settings.chunking, settings.bm25
-    name = f"{chunking.method}-{chunking.max_words}w-{chunking.overlap_sentences}o"
+    stored = settings.vectors.mode if settings.vectors.mode in ("exact", "hnsw") else None
+    needs_encoder = stored is not None or chunking.method in ("semantic", "topic-shift")
+    parts = [_chunking_name(chunking)]
     if (bm25.k1, bm25.b) != PUBLISHED_K1_B:
-        name += f"-k{bm25.k1:g}-b{bm25.b:g}"
+        parts.append(f"k{bm25.k1:g}-b{bm25.b:g}")
+    if stored is not None:
+        parts.append(stored)
+    if needs_encoder:
+        parts.append(_model_name(settings.encoder.model))
     parameters = {
-        "chunking": chunking.model_dump_json(),
+        "chunking": chunking.model_dump_json(include=_chunking_fields(chunking)),
         "chunker_version": str(CHUNKER_VERSION),
         "k1": repr(bm25.k1),
         "b": repr(bm25.b),
+        "vectors": stored or "none",
     }
-    return Recipe(name, tuple(sorted(parameters.items())), bm25.k1, bm25.b)
+    if chunking.method in ("semantic", "topic-shift"):
+        parameters["semantic_version"] = str(SEMANTIC_VERSION)
+    return Recipe(
+        name="-".join(parts),
+        parameters=tuple(sorted(parameters.items())),
+        k1=bm25.k1,
+        b=bm25.b,
+        vectors=stored,
+        needs_encoder=needs_encoder,
+    )
 
 
-def chunker_of(settings: ChunkingSettings) -> Chunker:
-    """The function that cuts one document as `settings` say."""
+def _chunking_fields(chunking: ChunkingSettings) -> set[str]:
+    """The settings that the method reads; the others must not change the recipe."""
+    own = {
+        "window": {"overlap_sentences"},
+        "semantic": {"semantic_threshold"},
+        "topic-shift": {"topic_shift_threshold"},
+    }
+    return {"method", "max_words", *own[chunking.method]}
 
-    def cut(document: Document, edges: int) -> list[Passage]:
-        return window_passages(
-            document,
-            max_words=settings.max_words,
-            overlap_sentences=settings.overlap_sentences,
-            edges=edges,
-        )
 
-    return cut
+def _chunking_name(chunking: ChunkingSettings) -> str:
+    detail = {
+        "window": f"{chunking.overlap_sentences}o",
+        "semantic": f"{chunking.semantic_threshold:g}",
+        "topic-shift": f"{chunking.topic_shift_threshold:g}",
+    }
+    return f"{chunking.method}-{chunking.max_words}w-{detail[chunking.method]}"
+
+
+def _model_name(model: str) -> str:
+    """The model's last name, as an index name can hold it."""
+    last = model.rstrip("/").rsplit("/", 1)[-1].lower()
+    return re.sub(r"[^a-z0-9]+", "-", last).strip("-")[:MAX_MODEL_CHARS]

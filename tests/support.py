@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from ccrag.engine.build import CutDocument
 from ccrag.types import Candidates, Document, Passage, Query, Span, make_passage_id
 
 
@@ -33,6 +34,6 @@ def whole_passage(doc: Document, *, edges: int = 0) -> Passage:
     )
 
 
-def whole_passages(documents: Iterable[Document]) -> list[tuple[Document, int, list[Passage]]]:
+def whole_passages(documents: Iterable[Document]) -> list[CutDocument]:
     """Documents cut into one passage each, as `build` takes them."""
-    return [(doc, 0, [whole_passage(doc)]) for doc in documents]
+    return [CutDocument(doc, 0, [whole_passage(doc)]) for doc in documents]

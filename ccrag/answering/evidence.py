@@ -1,7 +1,7 @@
 """
 Sentences of the selected passages, scored and chosen as evidence. Pure.
 
-Three steps, so that a scorer can be put in from outside: `candidate_sentences` lists, a scorer
+Three steps, so that any scorer fits between: `candidate_sentences` lists, a scorer
 (`order_scores`, `lexical_scores`, or a model's) maps sentence keys to scores, `choose` picks.
 """
 
@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import log1p
-from typing import Literal
 
-from ccrag.answering.wellformed import has_capitals, well_formed
 from ccrag.retrieval.analysis import count_words, terms, unique_terms
 from ccrag.types import DocId, Evidence, Passage, Span
 
@@ -34,41 +32,6 @@ class CandidateSentence:
     def key(self) -> SentenceKey:
         """What a score is filed under."""
         return self.passage.doc_id, self.span.start, self.span.end
-
-
-def evidence_sentences(
-    query_text: str,
-    passages: Sequence[Passage],
-    *,
-    scorer: Literal["order", "lexical"],
-    sentences_per_passage: int,
-    max_sentences: int,
-    max_sentence_words: int,
-    min_words: int,
-) -> tuple[Evidence, ...]:
-    """
-    Return the best `max_sentences` sentences of `passages`, `e1` first.
-
-    See `candidate_sentences` for what is considered, `order_scores` and `lexical_scores` for the
-    score; well-formed sentences of `min_words` words come before all others. No passages, or with
-    `lexical` none that shares a term with the query: ().
-    """
-    candidates = candidate_sentences(
-        passages,
-        sentences_per_passage=sentences_per_passage,
-        max_sentence_words=max_sentence_words,
-    )
-    if scorer == "order":
-        scores = order_scores(candidates)
-    else:
-        scores = lexical_scores(query_text, candidates)
-    cased = has_capitals(candidate.text for candidate in candidates)
-    return choose(
-        candidates,
-        scores,
-        max_sentences=max_sentences,
-        prefer=lambda text: well_formed(text, min_words=min_words, cased=cased),
-    )
 
 
 def candidate_sentences(

@@ -1,62 +1,81 @@
 """An answer out of the evidence's own sentences. Pure; no sentence is rewritten."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ccrag.answering.citations import DraftSentence
+from ccrag.answering.trimming import trimmed
 from ccrag.answering.wellformed import has_capitals, has_predicate, readable, well_formed
 from ccrag.retrieval.analysis import count_words, normalise, terms, unique_terms
-from ccrag.types import Evidence
+from ccrag.types import DocId, Evidence
 
 SAME_CONTENT = 0.8
 """Share of the shorter sentence's terms from which two sentences say the same."""
 
 
+@dataclass(frozen=True, slots=True)
+class ExtractLimits:
+    """What an extractive answer may hold."""
+
+    max_sentences: int
+    max_words: int
+    """Of the whole answer, kept by whole sentences."""
+    min_words: int
+    max_sentence_words: int | None = None
+    max_per_document: int | None = None
+    min_coverage: float = 0.0
+    """Share (0 to 1) of the query's terms that a sentence must hold."""
+    must_share: bool = True
+    """A sentence must hold one term of the query at least; not when a model found it."""
+
+
 def extract(
-    evidence: Sequence[Evidence],
-    *,
-    query_text: str,
-    max_sentences: int,
-    min_words: int,
-    max_words: int,
-    min_coverage: float,
+    evidence: Sequence[Evidence], *, query_text: str, limits: ExtractLimits, trim: bool = False
 ) -> tuple[DraftSentence, ...]:
     """
-    Return up to `max_sentences` evidence sentences that can stand as the answer, best first.
+    Return evidence sentences that can stand as the answer, best first, within `limits`.
 
     In the order of the evidence, but those without a sign of a verb (titles, mostly) come after all
-    others. Left out: what is not a well-formed sentence of `min_words` words (if no sentence is,
-    those with broken edges only stand in); what holds less than
-    `min_coverage` (0 to 1) of the query's terms, or none; what repeats an earlier one; and what
-    does not fit into the rest of `max_words`, where a later, shorter one may. White space is
-    collapsed for display, nothing else is changed. Nothing left: (), and the caller abstains.
+    others. Left out: what is not a well-formed sentence (if no sentence is, those with broken edges
+    only stand in); what does not speak of the query; what repeats an earlier one; and what does not
+    fit into the rest of the words, where a later, shorter one may. White space is collapsed for
+    display; nothing else is changed unless `trim` is set (see `trimmed`). Nothing left: (), and the
+    caller abstains.
     """
-    asked = frozenset(unique_terms(query_text))
     drafts: list[DraftSentence] = []
-    words_left = max_words
-    usable = _answering(evidence, asked, min_words, min_coverage)
+    words_left = limits.max_words
+    per_document: Counter[DocId] = Counter()
+    usable = _usable(evidence, frozenset(unique_terms(query_text)), limits)
     for item in _distinct(sorted(usable, key=lambda item: not has_predicate(item.text))):
-        if len(drafts) == max_sentences:
+        if len(drafts) == limits.max_sentences:
             break
-        text = " ".join(item.text.split())
+        if per_document[item.doc_id] == limits.max_per_document:
+            continue
+        text = trimmed(item.text) if trim else " ".join(item.text.split())
         if count_words(text) <= words_left:
             words_left -= count_words(text)
+            per_document[item.doc_id] += 1
             drafts.append(DraftSentence(text, (item.evidence_id,)))
     return tuple(drafts)
 
 
-def _answering(
-    evidence: Sequence[Evidence], asked: frozenset[str], min_words: int, min_coverage: float
+def _usable(
+    evidence: Sequence[Evidence], asked: frozenset[str], limits: ExtractLimits
 ) -> list[Evidence]:
     """Return the whole sentences that speak of what was asked; without any, the readable ones."""
-    covering = [item for item in evidence if _covers(item, asked, min_coverage)]
+    fitting = [item for item in evidence if _fits(item, asked, limits)]
     cased = has_capitals(item.text for item in evidence)
-    whole = [i for i in covering if well_formed(i.text, min_words=min_words, cased=cased)]
-    return whole or [item for item in covering if readable(item.text, min_words=min_words)]
+    whole = [i for i in fitting if well_formed(i.text, min_words=limits.min_words, cased=cased)]
+    return whole or [i for i in fitting if readable(i.text, min_words=limits.min_words)]
 
 
-def _covers(item: Evidence, asked: frozenset[str], min_coverage: float) -> bool:
+def _fits(item: Evidence, asked: frozenset[str], limits: ExtractLimits) -> bool:
+    longest = limits.max_sentence_words
+    if longest is not None and count_words(item.text) > longest:
+        return False
     shared = len(asked.intersection(terms(item.text)))
-    return shared > 0 and shared >= min_coverage * len(asked)
+    return shared >= max(int(limits.must_share), limits.min_coverage * len(asked))
 
 
 def _distinct(evidence: Iterable[Evidence]) -> Iterator[Evidence]:

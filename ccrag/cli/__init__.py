@@ -6,8 +6,9 @@ so that `ccrag --help` is quick.
 import typer
 
 from ccrag import __version__
-from ccrag.cli import node
+from ccrag.cli import models, node
 from ccrag.cli.ask import ask, search
+from ccrag.cli.eval import eval_command
 from ccrag.cli.index import index
 from ccrag.cli.pipelines import pipelines
 from ccrag.cli.run import run
@@ -22,11 +23,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(node.app, name="node")
+app.add_typer(models.app, name="models")
 app.command()(index)
 app.command()(search)
 app.command()(ask)
 app.command()(run)
 app.command("validate")(validate_command)
+app.command("eval")(eval_command)
 app.command()(pipelines)
 
 

@@ -7,9 +7,15 @@ engine too, so the hits at the edge of `depth` do not depend on shards or segmen
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ccrag.types import JSON, Candidates, DocId
+import numpy as np
+from numpy.typing import NDArray
+
+from ccrag.types import JSON, Candidates, DocId, PassageId
+
+Vector = NDArray[np.float32]
+"""A query's vector, `(dim,)`, unit length."""
 
 MAX_TERMS = 65_536
 """Values one `terms` clause takes (`index.max_terms_count`); more are split over several."""
@@ -24,18 +30,8 @@ _WORD = re.compile(
 )
 
 BY_SCORE: list[JSON] = [{"_score": "desc"}, {"passage_id": "asc"}]
-PASSAGE_FIELDS = [
-    "doc_id",
-    "section",
-    "ordinal",
-    "start",
-    "end",
-    "sentences",
-    "title",
-    "date",
-    "edges",
-    "text",
-]
+PASSAGES: JSON = {"excludes": ["vector"]}
+"""`_source` of a whole passage: all but its vector, which only the engine reads."""
 
 
 def candidate_filter(candidates: Candidates) -> list[JSON]:
@@ -79,9 +75,50 @@ def bm25_body(text: str, candidates: Candidates, *, depth: int, title_weight: fl
     return _ids_only(query, depth)
 
 
+def exact_body(vector: Vector, candidates: Candidates, *, depth: int) -> JSON:
+    """
+    Every candidate passage scored against `vector` (unit length), no graph used.
+
+    Scores are 1 + dot for dot > 0, else 1 / (1 - dot): order is that of the cosine.
+    """
+    filters = candidate_filter(candidates)
+    query: JSON = {
+        "script_score": {
+            "query": {"bool": {"filter": filters}} if filters else {"match_all": {}},
+            "script": {
+                "lang": "knn",
+                "source": "knn_score",
+                "params": {
+                    "field": "vector",
+                    "query_value": vector.tolist(),
+                    "space_type": "innerproduct",
+                },
+            },
+        }
+    }
+    return _ids_only(query, depth)
+
+
+def hnsw_body(vector: Vector, candidates: Candidates, *, depth: int, ef_search: int) -> JSON:
+    """
+    Nearest neighbours of `vector` (unit length) by the graph; scores as in `exact_body`.
+
+    The filter sits inside the knn clause: outside it, the engine filters after the search.
+    """
+    knn: JSON = {
+        "vector": vector.tolist(),
+        "k": depth,
+        "method_parameters": {"ef_search": max(ef_search, depth)},
+    }
+    filters = candidate_filter(candidates)
+    if filters:
+        knn["filter"] = filters[0]
+    return _ids_only({"knn": {"vector": knn}}, depth)
+
+
 def with_text(body: JSON, *, depth: int) -> JSON:
     """The same search for the best `depth` passages, whole."""
-    return {**body, "size": depth, "_source": PASSAGE_FIELDS}
+    return {**body, "size": depth, "_source": PASSAGES}
 
 
 def document_body(doc_id: DocId, *, depth: int) -> JSON:
@@ -95,7 +132,7 @@ def passages_body(candidates: Candidates, *, size: int, after: str | None = None
     query = {"bool": {"filter": candidate_filter(candidates)}}
     page = {
         "size": size,
-        "_source": PASSAGE_FIELDS,
+        "_source": PASSAGES,
         "track_total_hits": False,
         "query": query,
         "sort": [{"passage_id": "asc"}],
@@ -103,12 +140,24 @@ def passages_body(candidates: Candidates, *, size: int, after: str | None = None
     return page if after is None else {**page, "search_after": [after]}
 
 
+def ids_body(passage_ids: Sequence[PassageId]) -> JSON:
+    """The passages of these ids, whole, in no order."""
+    query = {"bool": {"filter": [{"terms": {"passage_id": sorted(passage_ids)}}]}}
+    return {
+        "size": len(passage_ids),
+        "_source": PASSAGES,
+        "track_total_hits": False,
+        "query": query,
+        "sort": ["_doc"],
+    }
+
+
 def ordinals_body(doc_id: DocId, ordinals: Iterable[int]) -> JSON:
     """The passages of one document at `ordinals`, whole."""
     wanted = sorted(ordinals)
     clauses = [{"term": {"doc_id": doc_id}}, {"terms": {"ordinal": wanted}}]
     body = _ids_only({"bool": {"filter": clauses}}, len(wanted))
-    return {**body, "_source": PASSAGE_FIELDS, "sort": [{"ordinal": "asc"}]}
+    return {**body, "_source": PASSAGES, "sort": [{"ordinal": "asc"}]}
 
 
 def _ids_only(query: JSON, depth: int) -> JSON:

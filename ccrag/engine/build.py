@@ -2,12 +2,17 @@
 Building an index: written completely, verified, then given the alias in one atomic call.
 
 Until that call the old index serves. The concrete names carry fingerprints, so the same command
-again finds a complete index and does nothing, or an incomplete one and goes on with it.
+again finds a complete index and does nothing, or an incomplete one and goes on with it: complete is
+what has the alias. (`_meta` is written once, at creation: k-NN 2.19 loses the shard of a graph-free
+vector index when its mapping is updated.)
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from opensearchpy import NotFoundError, OpenSearch, RequestError
 
 from ccrag import __version__
@@ -15,14 +20,25 @@ from ccrag.config import EngineSettings
 from ccrag.engine.bulk import WriteCounts, write
 from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import passage_source
-from ccrag.engine.index import document_source
+from ccrag.engine.index import count_items, document_source
 from ccrag.engine.names import Recipe, documents_alias, fingerprint, is_concrete, passages_alias
-from ccrag.engine.templates import Kind, put_templates
+from ccrag.engine.templates import Kind, put_templates, vector_template
 from ccrag.errors import EngineError
 from ccrag.types import JSON, Document, Passage
 
-CutDocument = tuple[Document, int, Sequence[Passage]]
-"""A document, the citation edges that touch it, and its passages."""
+Matrix = NDArray[np.float32]
+
+
+class CutDocument(NamedTuple):
+    """A document on its way into the index."""
+
+    document: Document
+    edges: int
+    """Citation edges that touch it."""
+    passages: Sequence[Passage]
+    vectors: Matrix | None = None
+    """`(n_passages, dim)` float32, unit rows, in the order of `passages`; None stores none."""
+
 
 LOADING: JSON = {
     "refresh_interval": "-1",
@@ -106,11 +122,11 @@ def build(
         actions = _actions(cut_documents(), {target.kind: target.index for target in missing})
         counts = write(client, actions, settings, on_progress=on_progress)
         for target in missing:
-            _finish(client, target, counts.get(target.index, WriteCounts()), plan, settings)
+            _finish(client, target, counts.get(target.index, WriteCounts()), settings)
     switched = _switch(client, (documents, passages))
     return BuildReport(
         documents=plan.documents,
-        passages=_meta(client, passages)["passages"],
+        passages=count_items(client, passages.index),
         kept=counts.get(passages.index, WriteCounts()).kept,
         unchanged=not missing and not switched,
         passages_index=passages.index,
@@ -120,37 +136,29 @@ def build(
 
 def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[JSON]:
     """A document after its passages, so that a stored document has been cut completely."""
-    for document, edges, passages in cut:
+    for item in cut:
         if "passages" in indices:
-            for passage in passages:
-                yield {
+            for at, passage in enumerate(item.passages):
+                action = {
                     "_op_type": "create",
                     "_index": indices["passages"],
                     "_id": passage.passage_id,
                     **passage_source(passage),
                 }
+                if item.vectors is not None:
+                    action["vector"] = item.vectors[at]
+                yield action
         if "documents" in indices:
             yield {
                 "_op_type": "create",
                 "_index": indices["documents"],
-                "_id": document.doc_id,
-                **document_source(document, edges=edges),
+                "_id": item.document.doc_id,
+                **document_source(item.document, edges=item.edges),
             }
 
 
-def _meta(client: OpenSearch, target: _Target) -> JSON:
-    """The target's `_meta`; empty when there is no such index."""
-    with engine_errors(f"read {target.index}"):
-        try:
-            answer = client.indices.get_mapping(index=target.index)
-        except NotFoundError:
-            return {}
-    meta: JSON = answer[target.index]["mappings"]["_meta"]
-    return meta
-
-
 def _is_complete(client: OpenSearch, target: _Target) -> bool:
-    return bool(_meta(client, target).get("complete"))
+    return target.index in _behind(client, target.alias)
 
 
 def _create(client: OpenSearch, target: _Target, plan: BuildPlan, settings: EngineSettings) -> None:
@@ -159,7 +167,12 @@ def _create(client: OpenSearch, target: _Target, plan: BuildPlan, settings: Engi
     if target.kind == "passages":
         similarity = {"type": "BM25", "k1": plan.recipe.k1, "b": plan.recipe.b}
         index_settings["similarity"] = {"default": similarity}
-    body = {"settings": {"index": index_settings}}
+    mappings: JSON = {"_meta": _facts(target, plan)}
+    if target.kind == "passages" and plan.recipe.vectors is not None:
+        extra, field = vector_template(plan.recipe.vectors, dimension=plan.recipe.dimension)
+        index_settings |= extra
+        mappings["properties"] = {"vector": field}
+    body = {"settings": {"index": index_settings}, "mappings": mappings}
     with engine_errors(f"create {target.index}"):
         try:
             client.indices.create(index=target.index, body=body)
@@ -172,15 +185,14 @@ def _finish(
     client: OpenSearch,
     target: _Target,
     counts: WriteCounts,
-    plan: BuildPlan,
     settings: EngineSettings,
 ) -> None:
-    """Make the load durable, one segment, and marked complete, once its count is right."""
+    """Make the load durable and one segment, once its count is right."""
     wait: JSON = {"request_timeout": settings.bulk_timeout_s}
     expected = counts.written + counts.kept
     with engine_errors(f"finish {target.index}"):
         client.indices.refresh(index=target.index, params=wait)
-        found = client.count(index=target.index)["count"]
+        found = count_items(client, target.index)
         if found != expected:
             raise EngineError(
                 f"{target.index} holds {found} of {expected} items; "
@@ -190,23 +202,20 @@ def _finish(
         client.indices.flush(index=target.index, params=wait)
         serving = {"index": {**SERVING, "number_of_replicas": settings.replicas}}
         client.indices.put_settings(index=target.index, body=serving)
-        client.indices.put_mapping(
-            index=target.index, body={"_meta": _complete_meta(target, expected, plan)}
-        )
 
 
-def _complete_meta(target: _Target, count: int, plan: BuildPlan) -> JSON:
+def _facts(target: _Target, plan: BuildPlan) -> JSON:
+    """What an index says about itself."""
     return {
         "owner": "ccrag",
         "built_by": __version__,
-        "complete": True,
         "fingerprint": target.fingerprint,
         "corpus": plan.corpus,
         "documents": plan.documents,
         "max_edges": plan.max_edges,
-        target.kind: count,
         "recipe": plan.recipe.name,
         "parameters": dict(plan.recipe.parameters),
+        "encoder": plan.recipe.encoder,
     }
 
 

@@ -53,7 +53,7 @@ def parse_order(query: Query, stage: str, responses: Iterable[Mapping[str, Any]]
 
 def parse_passages(query: Query, response: Mapping[str, Any]) -> list[Passage]:
     """
-    The passages of a search that asked for `bodies.PASSAGE_FIELDS`, in the response's order.
+    The passages of a search that asked for `bodies.PASSAGES`, in the response's order.
 
     Raises:
         CandidateLeakError: a passage's document is not one of the query's candidates.

@@ -1,7 +1,7 @@
 """Reading a built index: rankings, passages, documents. Nothing here writes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from opensearchpy import NotFoundError, OpenSearch
@@ -38,6 +38,8 @@ class IndexFacts:
     passages: int
     max_edges: int
     shards: int
+    recipe: Recipe
+    """With the encoder's identity, if one was used."""
 
 
 class Index:
@@ -70,24 +72,27 @@ class Index:
 
     def passages(self, ids: Iterable[PassageId]) -> dict[PassageId, Passage]:
         """
-        Passages by id, read by primary key.
+        Passages by id, in one request however many queries they are for.
 
         Raises:
             EngineError: the request failed, or an id that was ranked a moment ago is gone.
         """
-        found = self._get(self.facts.passages_index, ids)
-        gone = [passage_id for passage_id, source in found.items() if source is None]
+        wanted = sorted(set(ids))
+        pages = [wanted[at : at + PAGE] for at in range(0, len(wanted), PAGE)]
+        found: dict[PassageId, Passage] = {}
+        for slot in self.search([bodies.ids_body(page) for page in pages]):
+            if isinstance(slot, EngineError):
+                raise slot
+            for hit in slot["hits"]["hits"]:
+                found[hit["_id"]] = hits.parse_passage(hit["_id"], hit["_source"])
+        gone = [passage_id for passage_id in wanted if passage_id not in found]
         if gone:
             raise EngineError(f"passage {gone[0]!r} vanished from {self.facts.passages_index}")
-        return {
-            passage_id: hits.parse_passage(passage_id, source)
-            for passage_id, source in found.items()
-            if source is not None
-        }
+        return found
 
-    def candidate_passages(self, query: Query) -> list[Passage]:
+    def candidate_passages(self, query: Query, *, at_most: int | None = None) -> list[Passage]:
         """
-        Every passage of the query's candidates, by passage id.
+        Every passage of the query's candidates, or the first `at_most`, by passage id.
 
         Raises:
             EngineError: a page failed.
@@ -95,12 +100,13 @@ class Index:
         passages: list[Passage] = []
         after: str | None = None
         while True:
-            [slot] = self.search([bodies.passages_body(query.candidates, size=PAGE, after=after)])
+            size = PAGE if at_most is None else min(PAGE, at_most - len(passages))
+            [slot] = self.search([bodies.passages_body(query.candidates, size=size, after=after)])
             if isinstance(slot, EngineError):
                 raise slot
             page = hits.parse_passages(query, slot)
             passages += page
-            if len(page) < PAGE:
+            if len(page) < size or len(passages) == at_most:
                 return passages
             after = page[-1].passage_id
 
@@ -130,11 +136,7 @@ class Index:
     def _get(
         self, index: str, ids: Iterable[str], *, sources: bool = True
     ) -> dict[str, JSON | None]:
-        """
-        `_id` → `_source`, or None where the index has no such id; asked in bounded requests.
-
-        Sources come whole: picking fields makes the engine parse each one, five times as slow.
-        """
+        """`_id` → `_source`, or None where the index has no such id; asked in bounded requests."""
         wanted = list(dict.fromkeys(ids))
         found: dict[str, JSON | None] = {}
         for at in range(0, len(wanted), IDS_PER_REQUEST):
@@ -163,6 +165,7 @@ def open_index(
     command = f"ccrag index PATH... --index {name} --pipeline {pipeline}"
     passages_index, passages_meta = _resolve(client, passages_alias(name, recipe), command)
     documents_index, documents_meta = _resolve(client, documents_alias(name), command)
+    recipe = replace(recipe, encoder=tuple(map(tuple, passages_meta.get("encoder", ()))))
     _check_meta(name, recipe, passages_meta, documents_meta, command)
     facts = IndexFacts(
         name=name,
@@ -170,9 +173,10 @@ def open_index(
         documents_index=documents_index,
         corpus=passages_meta["corpus"],
         documents=passages_meta["documents"],
-        passages=passages_meta["passages"],
+        passages=count_items(client, passages_index),
         max_edges=passages_meta["max_edges"],
         shards=_shards(client, passages_index),
+        recipe=recipe,
     )
     return Index(client, facts, settings)
 
@@ -209,6 +213,12 @@ def _check_meta(
             f"index {name!r}: passages {recipe.name} have fingerprint {passages['fingerprint']}, "
             f"this version and pipeline need {expected}; run again: {command}"
         )
+
+
+def count_items(client: OpenSearch, index: str) -> int:
+    """How many items an index holds, as of its last refresh."""
+    with engine_errors(f"count {index}"):
+        return int(client.count(index=index)["count"])
 
 
 def _shards(client: OpenSearch, index: str) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from ccrag.engine.templates import Kind, template_digest
+from ccrag.engine.templates import Kind, VectorMode, template_digest, vector_template
 from ccrag.errors import ConfigError
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
@@ -30,6 +30,17 @@ class Recipe:
     """Everything the fingerprint covers, as sorted name–value pairs."""
     k1: float
     b: float
+    vectors: VectorMode | None = None
+    """How vectors are stored; None stores none."""
+    needs_encoder: bool = False
+    """Whether cutting or vectors depend on an encoder."""
+    encoder: tuple[tuple[str, str], ...] = ()
+    """The encoder's identity, sorted name-value pairs; known once it is loaded, or from `_meta`."""
+
+    @property
+    def dimension(self) -> int:
+        """Of the encoder's vectors."""
+        return int(dict(self.encoder)["dimension"])
 
 
 def check_name(name: str) -> str:
@@ -59,7 +70,11 @@ def passages_alias(name: str, recipe: Recipe) -> str:
 
 def fingerprint(kind: Kind, corpus: str, recipe: Recipe | None = None) -> str:
     """12 hex digits over the corpus, the template and, for passages, the recipe."""
-    facts = [corpus, template_digest(kind), recipe.parameters if recipe else ()]
+    facts: list[object] = [corpus, template_digest(kind)]
+    if recipe is not None:
+        facts += [recipe.parameters, recipe.encoder]
+        if recipe.vectors is not None:
+            facts += vector_template(recipe.vectors, dimension=recipe.dimension)
     return hashlib.blake2b(orjson.dumps(facts), digest_size=6).hexdigest()
 
 

@@ -11,6 +11,7 @@ from ccrag.engine.client import engine_errors
 from ccrag.types import JSON
 
 Kind = Literal["documents", "passages"]
+VectorMode = Literal["exact", "hnsw"]
 KINDS: tuple[Kind, ...] = ("documents", "passages")
 
 
@@ -19,6 +20,13 @@ def read_template(kind: Kind) -> JSON:
     source = resources.files("ccrag") / "index_templates" / f"{kind}.json"
     template: JSON = orjson.loads(source.read_bytes())
     return template
+
+
+def vector_template(mode: VectorMode, *, dimension: int) -> tuple[JSON, JSON]:
+    """Index settings and field mapping of a vector of `dimension` under `mode`."""
+    source = resources.files("ccrag") / "index_templates" / "vectors.json"
+    template: JSON = orjson.loads(source.read_bytes())[mode]
+    return template["settings"], {**template["field"], "dimension": dimension}
 
 
 def template_digest(kind: Kind) -> str:

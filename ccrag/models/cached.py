@@ -42,6 +42,10 @@ class TextModel(Protocol):
         """Encode each of `texts` behind `prefix`."""
         ...
 
+    def facts(self) -> dict[str, str]:
+        """What else a person may want to know, by name; may load the model."""
+        ...
+
 
 @dataclass(slots=True)
 class Counts:

@@ -59,6 +59,10 @@ class StaticTextModel:
         on_progress(len(texts))
         return ModelOutput(unit_rows(vectors), [False] * len(texts))
 
+    def facts(self) -> dict[str, str]:
+        """Limit and place."""
+        return {"max tokens": "any", "folder": str(self.folder.path)}
+
 
 def distill_static(model: str, out: Path, *, dimension: int = DIMENSION) -> StaticTextModel:
     """

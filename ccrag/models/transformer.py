@@ -115,6 +115,15 @@ class TransformerModel:
             vectors = mean_unit_rows(vectors, groups, count=len(texts))
         return ModelOutput(vectors, truncated)
 
+    def facts(self) -> dict[str, str]:
+        """Limit, place, and the prompts that the model's files state and only settings apply."""
+        prompts = {
+            f"{name} prompt": repr(text)
+            for name, text in sorted(self.loaded().prompts.items())
+            if text
+        }
+        return {"max tokens": str(self.max_tokens), "folder": str(self.folder.path), **prompts}
+
     def _pieces(self, texts: Sequence[str], prefix: str) -> tuple[list[Piece], list[bool]]:
         """What is to be encoded, and which texts lose their end."""
         tokenizer = self.loaded().tokenizer

@@ -66,6 +66,13 @@ class CandidateBm25:
         return Ranking.of(query_id, stage, hits).top(depth)
 
 
+def bm25_scores(
+    query_terms: Sequence[str], texts: Sequence[Sequence[str]], *, k1: float, b: float
+) -> Scores:
+    """Return BM25 of each of `texts` (their terms) over all of them, `(n_texts,)`; 0: no match."""
+    return _FieldIndex(texts, k1=k1, b=b).scores(query_terms)
+
+
 class _FieldIndex:
     """One field of all passages; position in `scores` is position in `texts`."""
 

@@ -18,8 +18,8 @@ from ccrag.formats import ir_metadata, trec_rag, trec_run
 from ccrag.pipeline import Pipeline
 from ccrag.runs.journal import FILE_NAME, Entry, Journal
 from ccrag.runs.provenance import result_json
+from ccrag.stages.way import Failure
 from ccrag.types import Query, Result
-from ccrag.way import Failure
 
 RESPONSES = "responses.jsonl"
 TREC_RUN = "run.trec"
@@ -226,7 +226,7 @@ def _metadata(settings: Settings) -> str:
 
 
 def _retrieval_entry(settings: Settings) -> ir_metadata.RetrievalEntry:
-    ranked = settings.retrieval.lists != "candidate-order"
+    ranked = "candidate-order" not in settings.retrieval.lists
     return ir_metadata.RetrievalEntry(
         name=settings.summary or settings.name,
         documents=settings.select.passages,

@@ -1,23 +1,29 @@
 """Building small indices without files, for tests of what lies behind loading."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings, PipelineSettings
+from ccrag.cutting import cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.index import Index, open_index
+from ccrag.models.encoder import Encoder, encoder_identity
+from ccrag.models.reranker import Reranker
 from ccrag.pipeline import Pipeline
-from ccrag.recipes import chunker_of, recipe_of
+from ccrag.recipes import recipe_of
 from ccrag.types import Document
 
 ENGINE = EngineSettings()
 
 
-def cut(documents: Iterable[Document], settings: PipelineSettings) -> Iterator[CutDocument]:
-    chunker = chunker_of(settings.chunking)
-    for document in documents:
-        yield document, 0, chunker(document, 0)
+def cut(
+    documents: Iterable[Document], settings: PipelineSettings, encoder: Encoder | None = None
+) -> Iterator[CutDocument]:
+    stored = recipe_of(settings).vectors is not None
+    counted = ((document, 0) for document in documents)
+    return cut_documents(counted, settings.chunking, encoder, with_vectors=stored)
 
 
 def build_index(
@@ -29,11 +35,15 @@ def build_index(
     corpus: str = "c0",
     engine: EngineSettings = ENGINE,
     items: Iterable[CutDocument] | None = None,
+    encoder: Encoder | None = None,
 ) -> BuildReport:
     """Build `name` from `documents`; `items` replaces the cut documents, to make them fail."""
     settings = settings or PipelineSettings()
-    plan = BuildPlan(name, corpus, len(documents), 0, recipe_of(settings))
-    return build(client, plan, lambda: items or cut(documents, settings), engine)
+    recipe = recipe_of(settings)
+    if encoder is not None and recipe.needs_encoder:
+        recipe = replace(recipe, encoder=tuple(sorted(encoder_identity(encoder).items())))
+    plan = BuildPlan(name, corpus, len(documents), 0, recipe)
+    return build(client, plan, lambda: items or cut(documents, settings, encoder), engine)
 
 
 def opened(client: OpenSearch, name: str, settings: PipelineSettings | None = None) -> Index:
@@ -41,6 +51,14 @@ def opened(client: OpenSearch, name: str, settings: PipelineSettings | None = No
     return open_index(client, name, recipe_of(settings), ENGINE, pipeline=settings.name)
 
 
-def pipeline(client: OpenSearch, name: str, settings: PipelineSettings | None = None) -> Pipeline:
+def pipeline(
+    client: OpenSearch,
+    name: str,
+    settings: PipelineSettings | None = None,
+    *,
+    encoder: Encoder | None = None,
+    reranker: Reranker | None = None,
+) -> Pipeline:
     settings = settings or PipelineSettings()
-    return Pipeline(settings, opened(client, name, settings))
+    index = opened(client, name, settings)
+    return Pipeline(settings, index, encoder=encoder, reranker=reranker)

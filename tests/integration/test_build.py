@@ -131,7 +131,7 @@ def test_an_index_of_another_version_is_refused(client: OpenSearch, index_name: 
 
 def test_every_refused_item_is_counted(client: OpenSearch, index_name: str) -> None:
     items = whole_passages(DOCS[:3])
-    items[1] = (DOCS[1], 2**40, items[1][2])  # more edges than an integer field holds
+    items[1] = items[1]._replace(edges=2**40)  # more edges than an integer field holds
     with pytest.raises(BulkWriteError, match="1 items could not be written, first 'd1'") as caught:
         build_index(client, index_name, DOCS[:3], items=items)
     assert list(caught.value.failed) == ["d1"]

@@ -15,8 +15,8 @@ from ccrag.config import (
     VariantSettings,
 )
 from ccrag.errors import CcragError, UnknownDocumentError
+from ccrag.stages.way import Failure
 from ccrag.types import Candidates, Document, Query, Result
-from ccrag.way import Failure
 from tests.integration.building import build_index, opened, pipeline
 from tests.support import document, query
 
@@ -29,7 +29,7 @@ SETTINGS = [
     PipelineSettings(bm25=Bm25Settings(statistics="candidates")),
     PipelineSettings(select=SelectSettings(neighbours=2)),
     PipelineSettings(
-        retrieval=RetrievalSettings(lists="candidate-order"),
+        retrieval=RetrievalSettings(lists=("candidate-order",)),
         variants=VariantSettings(use=("original",)),
         feedback=FeedbackSettings(enabled=False),
     ),

@@ -36,7 +36,7 @@ def test_texts_are_the_same_search_with_fields() -> None:
     body = bodies.bm25_body("graph", TWO, depth=7, title_weight=0)
     texts = bodies.with_text(body, depth=2)
     assert texts["query"] is body["query"]
-    assert (texts["size"], texts["_source"]) == (2, bodies.PASSAGE_FIELDS)
+    assert (texts["size"], texts["_source"]) == (2, bodies.PASSAGES)
 
 
 def test_the_whole_index_has_no_filter() -> None:

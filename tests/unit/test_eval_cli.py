@@ -95,6 +95,36 @@ def test_several_runs_are_compared_with_the_first() -> None:
 
 
 @pytest.mark.usefixtures("data")
+def test_differences_that_chance_explains_get_no_mark() -> None:
+    write_run(Path("near"), {q: ["d2" if q < "q2" else "d1"] for q in QUERY_IDS})
+    result = evaluated("good", "near", "--qrels", "qrels.txt", "--measures", "RR")
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert ["RR", "1.000", "0.750", "8"] in rows
+    (difference,) = (row for row in rows if row[:4] == ["RR", "B", "−", "A"])
+    assert difference[4:9] == ["-0.250", "-0.500", "…", "0.000", f"{2 / 2**2:.4f}"]
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("baseline", "measure", "mark"),
+    [
+        ("good", "RR", "\x1b[31m ▼"),
+        ("worse", "RR", "\x1b[32m ▲"),
+        ("good", "words", "\x1b[33m ▼"),
+    ],
+)
+def test_marks_are_green_for_better_and_red_for_worse(
+    baseline: str, measure: str, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    result = evaluated(
+        "good", "worse", "--qrels", "qrels.txt", "--measures", measure, "--baseline", baseline
+    )
+    assert mark in result.stdout
+
+
+@pytest.mark.usefixtures("data")
 def test_the_baseline_and_all_pairs() -> None:
     turned = evaluated("good", "worse", "--baseline", "worse", "--qrels", "qrels.txt")
     assert "A − B" in turned.stdout

@@ -178,6 +178,19 @@ def test_outcome_of_several_runs() -> None:
     assert assess([RUN], GOLD, ALL).comparisons == {}
 
 
+def test_intervals_of_an_outcome_obey_its_draws_and_seed() -> None:
+    answers = {f"q{n}": answer(RunSentence("word " * n**2)) for n in range(12)}
+    gold, run = Gold(dict.fromkeys(answers, "?")), RunData("r", answers=answers)
+    words = select_measures(["words"], ALL)
+
+    def summary(draws: int, seed: int) -> object:
+        return assess([run], gold, words, draws=draws, seed=seed).summaries["r"]
+
+    assert summary(200, 7) == evaluate(run, gold, words).summary(draws=200, seed=7)
+    assert summary(200, 7) != summary(200, 8)
+    assert summary(200, 7) != summary(300, 7)
+
+
 @pytest.mark.parametrize(
     ("runs", "baseline", "all_pairs", "message"),
     [

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from ccrag.answering.evidence import (
     candidate_sentences,
     choose,
-    evidence_sentences,
     lexical_scores,
+    order_scores,
 )
+from ccrag.answering.wellformed import well_formed
 from ccrag.types import Evidence, Passage
 from tests.unit.stages import passage
 
@@ -23,14 +24,19 @@ def shown(
     max_sentences: int = 10,
     max_sentence_words: int = 120,
 ) -> tuple[Evidence, ...]:
-    return evidence_sentences(
-        query_text,
+    candidates = candidate_sentences(
         passages,
-        scorer=scorer,
         sentences_per_passage=sentences_per_passage,
-        max_sentences=max_sentences,
         max_sentence_words=max_sentence_words,
-        min_words=2,
+    )
+    scores = (
+        order_scores(candidates) if scorer == "order" else lexical_scores(query_text, candidates)
+    )
+    return choose(
+        candidates,
+        scores,
+        max_sentences=max_sentences,
+        prefer=lambda text: well_formed(text, min_words=2),
     )
 
 

@@ -1,7 +1,9 @@
+from typing import Any
+
 import pytest
 
 from ccrag.answering.citations import DraftSentence
-from ccrag.answering.extractive import extract
+from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.wellformed import Defect, defect, has_predicate, well_formed
 from ccrag.types import Evidence
 from tests.unit.stages import evidence
@@ -10,24 +12,16 @@ from tests.unit.stages import evidence
 def drafts(
     *items: Evidence,
     query_text: str = "Why does the sea ice melt?",
-    max_sentences: int = 5,
-    min_words: int = 3,
-    max_words: int = 400,
-    min_coverage: float = 0.0,
+    trim: bool = False,
+    **limits: float,
 ) -> tuple[DraftSentence, ...]:
-    return extract(
-        items,
-        query_text=query_text,
-        max_sentences=max_sentences,
-        min_words=min_words,
-        max_words=max_words,
-        min_coverage=min_coverage,
-    )
+    given: dict[str, Any] = {"max_sentences": 5, "min_words": 3, "max_words": 400, **limits}
+    return extract(items, query_text=query_text, limits=ExtractLimits(**given), trim=trim)
 
 
-def chosen(*texts: str, **limits: int | float) -> list[str]:
+def chosen(*texts: str, **limits: Any) -> list[str]:
     items = [evidence(f"e{at}", text) for at, text in enumerate(texts, start=1)]
-    return [draft.text for draft in drafts(*items, **limits)]  # type: ignore[arg-type]
+    return [draft.text for draft in drafts(*items, **limits)]
 
 
 WARM = "Warm water melts the ice from below."
@@ -47,7 +41,7 @@ def test_whole_sentences_in_order_with_their_evidence() -> None:
 def test_nothing_left_is_empty() -> None:
     assert chosen() == []
     assert chosen("Ice melts?", "Nothing was said about it.") == []
-    assert chosen(WARM, query_text="what is it") == []  # type: ignore[arg-type]
+    assert chosen(WARM, query_text="what is it") == []
 
 
 def test_without_a_whole_sentence_readable_ones_stand_in() -> None:
@@ -67,6 +61,21 @@ def test_limits_are_kept() -> None:
     assert chosen(WARM, WIND, min_words=8) == [WIND]
     assert chosen(WARM, WIND, min_coverage=2 / 3) == [WARM]  # ice and melt, of sea, ice, melt
     assert chosen(WARM, WIND, min_coverage=1.0) == []
+
+
+def test_the_further_limits_are_kept() -> None:
+    assert chosen(WARM, WIND, max_sentence_words=7) == [WARM]
+    items = [evidence("e1", WARM, doc_id="a"), evidence("e2", WIND, doc_id="a")]
+    assert [draft.text for draft in drafts(*items, max_per_document=1)] == [WARM]
+    unrelated = "Nothing was said about it."
+    assert chosen(unrelated, must_share=False) == [unrelated]
+
+
+def test_trimming_is_for_display_only() -> None:
+    [draft] = drafts(
+        evidence("e1", "However, warm water (at 4 °C) melts the ice [3, 4]."), trim=True
+    )
+    assert draft == DraftSentence("Warm water melts the ice.", ("e1",))
 
 
 def test_the_word_budget_is_kept_by_whole_sentences() -> None:

@@ -80,6 +80,7 @@ SUPPORT = named(citation_measures(), "lexical-support")
         (RunSentence("Wings flutter as bending couples with twisting.", (1,), ("e2",)), 0),
         (RunSentence("Wings flutter as bending couples with twisting."), 0),
         (RunSentence("Wings flutter as bending couples with twisting.", (7,), ("e1",)), 0),
+        (RunSentence("Bridges collapse.", (-1,)), 0),
         (RunSentence("Bridges collapse.", (1,), ("e2",)), 0),
         (RunSentence("Bridges collapse.", (1,)), 1),
         (RunSentence("Wings flutter as damping falls.", (0, 1), ("e1", "e2")), 1),
@@ -135,6 +136,10 @@ def entailment(*sentences: RunSentence) -> tuple[object, object]:
 def test_citations_together_entail() -> None:
     # neither alone, both needed: none is superfluous
     assert entailment(RunSentence("ac", (0, 1))) == (1, 2 / 2)
+
+
+def test_citations_that_entail_alone_both_count() -> None:
+    assert entailment(RunSentence("b", (0, 1))) == (1, 2 / 2)
 
 
 def test_superfluous_citation_costs_precision() -> None:

@@ -45,7 +45,7 @@ def test_unknown_names_are_refused(name: str) -> None:
 
 
 def test_passages_stand_for_their_documents() -> None:
-    passages = {"q1": (("b#2", 3.0), ("b#1", 2.0), ("c#7", 1.0))}
+    passages = {"q1": (("b#2", 3.0), ("b#1", 0.5), ("c#7", 1.0))}
     run = RunData("r", rankings=passages)
     assert retrieval_measure("RR").figures(run, GOLD)["q1"] == 1 / 2
     assert "the ranking is of passages" in ranking_notes(run, GOLD)[0]

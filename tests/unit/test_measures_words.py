@@ -48,6 +48,8 @@ def test_echoing_the_question_shows() -> None:
 def test_words_are_parted_by_white_space_after_nfkc() -> None:
     words = named(word_measures(), "words")
     assert figure(words, answer(RunSentence("Rate-limited\u00a0calls"), RunSentence("fail."))) == 3
+    spaced = "a\N{DIAERESIS}b"  # a spacing accent: NFKC makes it a space and a combining one
+    assert figure(words, answer(RunSentence(spaced))) == 2
     assert figure(words, None) == 0
 
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ccrag.errors import CcragError, InvariantError
 from ccrag.types import (
     Answer,
@@ -16,6 +19,8 @@ from ccrag.types import (
     Trace,
     Variant,
 )
+
+Vector = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ class Way:
     query: Query
     keywords: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
+    vector: Vector | None = None
+    """The query's, `(dim,)` float32 of unit length, once it is encoded."""
     best_texts: tuple[Passage, ...] = ()
     """The original list's best passages, for feedback."""
     lists: list[Ranking] = field(default_factory=list)
@@ -53,6 +60,17 @@ class Way:
     @property
     def query_id(self) -> QueryId:
         return self.query.query_id
+
+    def unit_vector(self) -> Vector:
+        """
+        The query's vector.
+
+        Raises:
+            InvariantError: it was not encoded.
+        """
+        if self.vector is None:
+            raise InvariantError(f"query {self.query_id!r} has no vector yet")
+        return self.vector
 
     def note(self, stage: str, message: str) -> None:
         """Keep something the user should be able to see about this query."""

@@ -1,0 +1,112 @@
+"""Documents into passages and their vectors, many documents to one call of the encoder."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from ccrag.config import ChunkingSettings
+from ccrag.corpus.chunking import window_passages
+from ccrag.corpus.semantic import CutSentences, cut_sentences, group_semantic, group_topic_shift
+from ccrag.engine.build import CutDocument, Matrix
+from ccrag.errors import ModelError
+from ccrag.models.encoder import Encoder
+from ccrag.types import Document, Passage
+
+CHARS_PER_CALL = 400_000
+"""Text handed to the encoder at once: enough to sort by length, little enough to keep going."""
+
+T = TypeVar("T")
+Counted = tuple[Document, int]
+"""A document and the citation edges that touch it."""
+
+
+def cut_documents(
+    documents: Iterable[Counted],
+    settings: ChunkingSettings,
+    encoder: Encoder | None,
+    *,
+    with_vectors: bool,
+) -> Iterator[CutDocument]:
+    """
+    Cut `documents` as `settings` say, in order, and encode their passages if asked to.
+
+    Raises:
+        ModelError: the method or the vectors need an encoder and there is none.
+    """
+    cut = _cut(documents, settings, encoder)
+    if not with_vectors:
+        return cut
+    return _with_vectors(cut, _required(encoder, "a vector index"))
+
+
+def _cut(
+    documents: Iterable[Counted], settings: ChunkingSettings, encoder: Encoder | None
+) -> Iterator[CutDocument]:
+    if settings.method == "window":
+        return (CutDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
+    needed = _required(encoder, f"{settings.method} chunking")
+    return _by_meaning(documents, settings, needed)
+
+
+def _required(encoder: Encoder | None, what: str) -> Encoder:
+    if encoder is None:
+        raise ModelError(f"{what} needs an encoder; see the setting encoder.model")
+    return encoder
+
+
+def _windows(document: Document, edges: int, settings: ChunkingSettings) -> list[Passage]:
+    return window_passages(
+        document,
+        max_words=settings.max_words,
+        overlap_sentences=settings.overlap_sentences,
+        edges=edges,
+    )
+
+
+def _by_meaning(
+    documents: Iterable[Counted], settings: ChunkingSettings, encoder: Encoder
+) -> Iterator[CutDocument]:
+    """Cut where the meaning changes, by vectors of the sentences."""
+    cut = ((cut_sentences(d, max_words=settings.max_words), edges) for d, edges in documents)
+    for batch in _batches(cut, size=lambda item: len(item[0].document.text)):
+        vectors = encoder.encode_passages(
+            [text for item, _ in batch for text in item.texts]
+        ).vectors
+        first = 0
+        for item, edges in batch:
+            last = first + len(item.texts)
+            passages = _group(item, vectors[first:last], edges, settings)
+            yield CutDocument(item.document, edges, passages)
+            first = last
+
+
+def _group(
+    cut: CutSentences, vectors: Matrix, edges: int, settings: ChunkingSettings
+) -> list[Passage]:
+    if settings.method == "semantic":
+        return group_semantic(cut, vectors, threshold=settings.semantic_threshold, edges=edges)
+    return group_topic_shift(cut, vectors, threshold=settings.topic_shift_threshold, edges=edges)
+
+
+def _with_vectors(cut: Iterable[CutDocument], encoder: Encoder) -> Iterator[CutDocument]:
+    for batch in _batches(cut, size=lambda item: len(item.document.text)):
+        texts = [passage.text for item in batch for passage in item.passages]
+        vectors = encoder.encode_passages(texts).vectors
+        first = 0
+        for item in batch:
+            last = first + len(item.passages)
+            yield item._replace(vectors=vectors[first:last])
+            first = last
+
+
+def _batches(items: Iterable[T], *, size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Consecutive items of about `CHARS_PER_CALL` together."""
+    batch: list[T] = []
+    held = 0
+    for item in items:
+        batch.append(item)
+        held += size(item)
+        if held >= CHARS_PER_CALL:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,137 @@
+"""
+From the passages that are read to the answer: sentences scored, documents kept, evidence chosen,
+the answer drafted and its citations resolved.
+"""
+
+from collections.abc import Sequence
+
+from ccrag.answering.citations import assemble
+from ccrag.answering.documents import keep_documents
+from ccrag.answering.evidence import (
+    CandidateSentence,
+    SentenceKey,
+    candidate_sentences,
+    choose,
+    lexical_scores,
+    order_scores,
+)
+from ccrag.answering.extractive import ExtractLimits, extract
+from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_scores
+from ccrag.answering.wellformed import has_capitals, well_formed
+from ccrag.config import PipelineSettings
+from ccrag.errors import ModelError
+from ccrag.models.encoder import Encoder
+from ccrag.models.reranker import Reranker
+from ccrag.models.scoring import cosine_scores, sentence_scores
+from ccrag.stages.way import Way
+from ccrag.types import Evidence
+
+Scores = dict[SentenceKey, float]
+
+
+class Reader:
+    """Answers queries from the passages they read, with the models that `settings` name."""
+
+    def __init__(
+        self, settings: PipelineSettings, encoder: Encoder | None, reranker: Reranker | None
+    ) -> None:
+        self._settings = settings
+        self._encoder = encoder
+        self._reranker = reranker
+
+    def answer(self, ways: Sequence[Way]) -> None:
+        """Give each way its answer; sentences of all of them are encoded in one call."""
+        settings = self._settings.evidence
+        candidates = [
+            candidate_sentences(
+                way.read,
+                sentences_per_passage=settings.sentences_per_passage,
+                max_sentence_words=settings.max_sentence_words,
+            )
+            for way in ways
+        ]
+        cosines = self._cosines(ways, candidates)
+        for way, found, cosine in zip(ways, candidates, cosines, strict=True):
+            scores = self._scores(way, found, cosine)
+            kept: Sequence[CandidateSentence] = found
+            if settings.max_documents is not None:
+                kept = self._of_best_documents(way, found, cosine or scores)
+            self._draft(way, self._choose(kept, scores))
+
+    def _cosines(
+        self, ways: Sequence[Way], candidates: Sequence[Sequence[CandidateSentence]]
+    ) -> list[Scores]:
+        """Cosines of each way's sentences with its query; empty where no bi-encoder scores."""
+        if self._settings.evidence.scorer not in ("bi-encoder", "fused"):
+            return [{} for _ in ways]
+        if self._encoder is None:
+            raise ModelError(f"evidence.scorer={self._settings.evidence.scorer} needs an encoder")
+        texts = [sentence.text for found in candidates for sentence in found]
+        vectors = self._encoder.encode_passages(texts).vectors
+        scores: list[Scores] = []
+        first = 0
+        for way, found in zip(ways, candidates, strict=True):
+            last = first + len(found)
+            scores.append(cosine_scores(way.unit_vector(), vectors[first:last], found))
+            first = last
+        return scores
+
+    def _scores(self, way: Way, candidates: Sequence[CandidateSentence], cosines: Scores) -> Scores:
+        match self._settings.evidence.scorer:
+            case "order":
+                return order_scores(candidates)
+            case "lexical":
+                return lexical_scores(way.query.text, candidates)
+            case "bi-encoder":
+                return cosines
+            case "fused":
+                bm25 = self._settings.bm25
+                lexical = bm25_sentence_scores(way.query.text, candidates, k1=bm25.k1, b=bm25.b)
+                return rrf_sentence_scores([cosines, lexical], k=self._settings.evidence.rrf_k)
+            case "cross-encoder":
+                if self._reranker is None:
+                    raise ModelError("evidence.scorer=cross-encoder needs a reranker")
+                scores, notes = sentence_scores(self._reranker, way.query.text, candidates)
+                way.notes += notes
+                return scores
+
+    def _of_best_documents(
+        self, way: Way, candidates: Sequence[CandidateSentence], scores: Scores
+    ) -> list[CandidateSentence]:
+        settings = self._settings.evidence
+        kept = keep_documents(
+            scores,
+            best=settings.document_sentences,
+            ratio=settings.document_ratio,
+            at_most=settings.max_documents or len(scores),
+        )
+        way.note("documents", f"evidence is taken from {', '.join(kept) or 'no document'}")
+        return [candidate for candidate in candidates if candidate.passage.doc_id in kept]
+
+    def _choose(
+        self, candidates: Sequence[CandidateSentence], scores: Scores
+    ) -> tuple[Evidence, ...]:
+        """The best sentences, well-formed ones before all others."""
+        min_words = self._settings.answer.min_words
+        cased = has_capitals(candidate.text for candidate in candidates)
+        return choose(
+            candidates,
+            scores,
+            max_sentences=self._settings.evidence.max_sentences,
+            prefer=lambda text: well_formed(text, min_words=min_words, cased=cased),
+        )
+
+    def _draft(self, way: Way, evidence: tuple[Evidence, ...]) -> None:
+        settings = self._settings.answer
+        limits = ExtractLimits(
+            max_sentences=settings.max_sentences,
+            max_words=settings.max_words,
+            min_words=settings.min_words,
+            max_sentence_words=settings.max_sentence_words,
+            max_per_document=settings.max_per_document,
+            min_coverage=settings.min_coverage,
+            must_share=self._settings.evidence.scorer in ("order", "lexical"),
+        )
+        drafts = extract(evidence, query_text=way.query.text, limits=limits, trim=settings.trim)
+        way.answer, notes = assemble(way.query, drafts, evidence, abstention=settings.abstention)
+        way.notes += notes

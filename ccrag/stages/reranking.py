@@ -1,0 +1,73 @@
+"""The shortlist in a new order: by priors, by the published code's terms, or by a cross-encoder."""
+
+from collections.abc import Sequence
+
+from ccrag.config import PipelineSettings
+from ccrag.errors import ModelError
+from ccrag.models.reranker import Reranker
+from ccrag.models.scoring import scores_by_id
+from ccrag.retrieval.model_rerank import add_model_scores, rerank_by_scores
+from ccrag.retrieval.rerank import rerank_paper, rerank_published_code, with_tail
+from ccrag.stages.way import Way
+from ccrag.types import PassageId, Ranking
+
+
+class Reranking:
+    """Reorders each way's shortlist as `settings` say; what lies below keeps its place."""
+
+    def __init__(
+        self, settings: PipelineSettings, reranker: Reranker | None, *, max_edges: int
+    ) -> None:
+        self._settings = settings
+        self._reranker = reranker
+        self._max_edges = max_edges
+
+    def rerank(self, ways: Sequence[Way]) -> None:
+        """Give each way its reranked order; nothing with `rerank.method=none`."""
+        if self._settings.rerank.method == "none":
+            return
+        for way in ways:
+            fused = way.current()
+            shortlist = fused.top(self._settings.rerank.shortlist)
+            way.now_ranked(with_tail(self._reranked(way, shortlist), fused))
+
+    def _reranked(self, way: Way, shortlist: Ranking) -> Ranking:
+        match self._settings.rerank.method:
+            case "cross-encoder":
+                return rerank_by_scores(shortlist, self._model_scores(way, shortlist))
+            case "published-code":
+                return self._as_published(way, shortlist)
+            case _:
+                return rerank_paper(
+                    shortlist,
+                    passages=way.passages,
+                    query_text=way.query.text,
+                    max_edges=self._max_edges,
+                    citation_weight=self._settings.rerank.citation_weight,
+                    temporal_weight=self._settings.rerank.temporal_weight,
+                )
+
+    def _as_published(self, way: Way, shortlist: Ranking) -> Ranking:
+        settings = self._settings.rerank
+        coded = rerank_published_code(
+            shortlist,
+            passages=way.passages,
+            query_text=way.query.text,
+            max_edges=self._max_edges,
+            coverage_weight=settings.code_coverage,
+            title_weight=settings.code_title,
+            phrase_weight=settings.code_phrase,
+            temporal_weight=settings.code_temporal,
+            citation_weight=settings.code_citation,
+        )
+        if not settings.code_model:
+            return coded
+        return add_model_scores(coded, self._model_scores(way, coded), weight=settings.code_model)
+
+    def _model_scores(self, way: Way, shortlist: Ranking) -> dict[PassageId, float]:
+        if self._reranker is None:
+            raise ModelError(f"pipeline {self._settings.name} needs a cross-encoder")
+        texts = {hit.passage_id: way.passages[hit.passage_id].text for hit in shortlist}
+        scores, notes = scores_by_id(self._reranker, way.query.text, texts)
+        way.notes += notes
+        return scores

@@ -1,0 +1,39 @@
+"""Stand-ins at the seams: what they do is simple enough to compute by hand."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from ccrag.models.encoder import Encoded
+
+
+class HashEncoder:
+    """A unit vector per text, from its hash; texts listed together in `same` share one."""
+
+    def __init__(
+        self,
+        *,
+        dimension: int = 16,
+        same: Sequence[Sequence[str]] = (),
+        revision: str = "1",
+    ) -> None:
+        self.model_id = "hash"
+        self.revision = revision
+        self.dimension = dimension
+        self.options: dict[str, str] = {}
+        self._alias = {text: group[0] for group in same for text in group}
+        self.calls: list[int] = []
+
+    def encode_passages(self, texts: Sequence[str]) -> Encoded:
+        self.calls.append(len(texts))
+        rows = [self._vector(self._alias.get(text, text)) for text in texts]
+        return Encoded(np.array(rows, dtype=np.float32).reshape(len(texts), self.dimension))
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded:
+        return self.encode_passages(texts)
+
+    def _vector(self, text: str) -> np.ndarray:
+        seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+        row = np.random.default_rng(seed).standard_normal(self.dimension)
+        return row / np.linalg.norm(row)
