@@ -101,7 +101,7 @@ def test_differences_that_chance_explains_get_no_mark() -> None:
     rows = [line.split() for line in result.stdout.splitlines()]
     assert ["RR", "1.000", "0.750", "8"] in rows
     (difference,) = (row for row in rows if row[:4] == ["RR", "B", "−", "A"])
-    assert difference[4:9] == ["-0.250", "-0.500", "…", "0.000", f"{2 / 2**2:.4f}"]
+    assert difference[4:9] == ["-0.250", "-0.625", "…", "0.000", f"{2 / 2**2:.4f}"]
 
 
 @pytest.mark.usefixtures("data")
