@@ -1,7 +1,7 @@
 """What `ccrag eval` prints: measures of one run, or several side by side and their differences."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from string import ascii_uppercase
 from typing import Literal
 
@@ -19,6 +19,8 @@ from ccrag.evaluation.significance import ALPHA, LEVEL, Comparison
 NOTHING = "–"
 LARGE = 10
 """From here on one decimal is enough."""
+RUNS_ABREAST = 6
+"""Columns of figures that fit a hundred characters."""
 
 
 def show(outcome: Outcome) -> None:
@@ -34,7 +36,12 @@ def _one_run(outcome: Outcome) -> list[RenderableType]:
     for name, summary in outcome.summaries[scores.run].items():
         table.add_row(name, *_mean_cells(summary), _without(summary.skipped))
     head = Text.assemble((clean(scores.run), "bold"), f"  {len(scores.query_ids)} queries")
-    return [head, Text(), table, *_left_out([scores]), *_notes([scores]), Text(), _drawn(outcome)]
+    return [
+        *(head, Text(), table, Text()),
+        *_left_out([scores]),
+        *_notes([scores]),
+        _drawn(outcome),
+    ]
 
 
 def _several_runs(outcome: Outcome) -> list[RenderableType]:
@@ -43,13 +50,11 @@ def _several_runs(outcome: Outcome) -> list[RenderableType]:
     return [
         _legend(outcome, letters),
         Text(),
-        _overview(outcome, letters),
+        *_overview(outcome, letters),
         *_undefined(outcome),
         *_left_out(runs),
         *_notes(runs),
-        Text(),
         *_differences(outcome, letters),
-        Text(),
         _key(outcome, letters),
         _drawn(outcome),
     ]
@@ -70,8 +75,15 @@ def _legend(outcome: Outcome, letters: Mapping[str, str]) -> RenderableType:
     return legend
 
 
-def _overview(outcome: Outcome, letters: Mapping[str, str]) -> RenderableType:
+def _overview(outcome: Outcome, letters: Mapping[str, str]) -> Iterator[RenderableType]:
     """A row a measure, a column a run, marked where it differs from the baseline."""
+    runs = list(letters)
+    for start in range(0, len(runs), RUNS_ABREAST):
+        yield _abreast(outcome, {run: letters[run] for run in runs[start : start + RUNS_ABREAST]})
+        yield Text()
+
+
+def _abreast(outcome: Outcome, letters: Mapping[str, str]) -> Table:
     table = _table("measure", *letters.values(), "queries")
     marks = {
         (measure, comparison.other): _mark(outcome.measures[measure], comparison)
@@ -103,7 +115,7 @@ def _differences(outcome: Outcome, letters: Mapping[str, str]) -> list[Renderabl
         equal = [_pair(c, letters) for c in comparisons if c.equal == c.n]
         if equal:
             same[", ".join(equal)].append(name)
-    parts: list[RenderableType] = [table] if table.row_count else []
+    parts: list[RenderableType] = [table, Text()] if table.row_count else []
     return [*parts, *_listed("No difference on any query", same)]
 
 
@@ -194,7 +206,7 @@ def _listed(title: str, entries: Mapping[str, Iterable[str]]) -> list[Renderable
     table = Table(show_header=False, box=None, padding=(0, 1))
     for entry, names in entries.items():
         table.add_row(Text(entry, style="dim"), Text(", ".join(names), style="dim"))
-    return [Text(), Text(title, style="bold"), Padding(table, (0, 0, 0, 1))]
+    return [Text(title, style="bold"), Padding(table, (0, 0, 0, 1)), Text()]
 
 
 def _table(first: str, *others: str) -> Table:

@@ -95,6 +95,19 @@ def test_several_runs_are_compared_with_the_first() -> None:
 
 
 @pytest.mark.usefixtures("data")
+def test_many_runs_lose_no_digits() -> None:
+    names = [f"run-{letter}" for letter in "abcdefgh"]
+    for name in names:
+        write_run(Path(name), {q: ["d2", "d1"] for q in QUERY_IDS})
+    result = evaluated("good", *names, "--qrels", "qrels.txt", "--measures", "RR")
+    rows = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert "measure A B C D E F queries" in rows
+    assert "RR 1.000" + " 0.500" * 5 + " 8" in rows
+    assert "measure G H I queries" in rows
+    assert "RR" + " 0.500" * 3 + " 8" in rows, "no mark: p = 2 / 2**8 * 8"
+
+
+@pytest.mark.usefixtures("data")
 def test_differences_that_chance_explains_get_no_mark() -> None:
     write_run(Path("near"), {q: ["d2" if q < "q2" else "d1"] for q in QUERY_IDS})
     result = evaluated("good", "near", "--qrels", "qrels.txt", "--measures", "RR")
