@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ccrag.models.encoder import Encoded
+from ccrag.models.reranker import Scores
 
 
 class HashEncoder:
@@ -37,3 +38,15 @@ class HashEncoder:
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
         row = np.random.default_rng(seed).standard_normal(self.dimension)
         return row / np.linalg.norm(row)
+
+
+class OverlapReranker:
+    """Scores a text by the words it shares with the query."""
+
+    model_id = "overlap"
+    revision = "1"
+    max_tokens = 512
+
+    def scores(self, query: str, texts: Sequence[str]) -> Scores:
+        asked = set(query.lower().split())
+        return Scores([float(len(asked & set(text.lower().split()))) for text in texts])

@@ -10,6 +10,7 @@ from typer.testing import CliRunner, Result
 
 from ccrag.cli import app
 from ccrag.layers import pipeline_names
+from tests.fakes import HashEncoder, OverlapReranker
 from tests.integration.example import topic_text, write_documents, write_lines, write_queries
 
 pytestmark = pytest.mark.usefixtures("on_engine")
@@ -19,6 +20,14 @@ def ccrag(*arguments: object, code: int = 0) -> Result:
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == code, result.output
     return result
+
+
+@pytest.fixture
+def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small stand-ins, so that what is tested is the way from command to files."""
+    for module in ("ccrag.indexing", "ccrag.opening"):
+        monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
+    monkeypatch.setattr("ccrag.opening.load_reranker", lambda *_, **__: OverlapReranker())
 
 
 @pytest.fixture
@@ -40,11 +49,13 @@ def test_index_says_what_it_did_and_does_nothing_twice(tmp_path: Path, index_nam
     assert "unchanged" in ccrag("index", documents, "--index", index_name).stdout
 
 
+@pytest.mark.usefixtures("fake_models")
 @pytest.mark.parametrize("name", pipeline_names())
 def test_every_pipeline_writes_a_valid_traceable_run(
     tmp_path: Path, indexed: str, name: str
 ) -> None:
     queries, out = write_queries(tmp_path), tmp_path / "run"
+    ccrag("index", tmp_path / "documents.jsonl", "--index", indexed, "--pipeline", name)
     done = ccrag("run", queries, "--index", indexed, "--pipeline", name, "--out", out)
     assert "12 of 12 queries answered" in done.stdout
     assert sorted(path.name for path in out.iterdir()) == [
