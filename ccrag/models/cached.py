@@ -56,9 +56,14 @@ class Counts:
     truncated: int = 0
 
     @property
+    def total(self) -> int:
+        """All texts."""
+        return self.encoded + self.cached
+
+    @property
     def cached_share(self) -> float:
         """Share of texts served from the cache, 0 to 1; of no texts: 0."""
-        return self.cached / max(1, self.cached + self.encoded)
+        return self.cached / max(1, self.total)
 
 
 class CachedEncoder:
@@ -121,7 +126,7 @@ class CachedEncoder:
         ordered = sorted(texts, key=lambda key: (-len(texts[key]), texts[key]))
         for first in range(0, len(ordered), TEXTS_PER_CALL):
             keys = ordered[first : first + TEXTS_PER_CALL]
-            done = self.counts.encoded + self.counts.cached + first
+            done = self.counts.total + first
             output = self.model.encode(
                 [_well_formed(texts[key]) for key in keys],
                 prefix=prefix,
@@ -156,7 +161,7 @@ class CachedEncoder:
         self.counts.cached += cached
         self.counts.encoded += len(known) - cached
         self.counts.truncated += sum(kept.truncated for kept in known.values())
-        self._on_progress(self.counts.encoded + self.counts.cached)
+        self._on_progress(self.counts.total)
 
 
 def _well_formed(text: str) -> str:

@@ -1,0 +1,130 @@
+"""
+Encoding against plain `SentenceTransformer.encode` on the same texts, and what the cache serves.
+
+Texts are passages of the development collections where they lie beside the project, else of the
+benchmarks' own corpus. Rounds of both alternate and the best of each counts, so that other work on
+the machine disturbs neither alone.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from benchmarks.corpus import write_corpus
+from ccrag.config import ChunkingSettings, EncoderSettings
+from ccrag.corpus.scan import CorpusScan
+from ccrag.cutting import cut_documents
+from ccrag.models.cache import VectorCache
+from ccrag.models.cached import CachedEncoder
+from ccrag.models.encoder import Encoded, Encoder, Matrix
+from ccrag.models.folder import ModelFolder
+from ccrag.models.static import StaticTextModel
+from ccrag.models.transformer import TransformerModel, open_transformer
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+COLLECTIONS = ("longeval-rag", "cranfield")
+TEXTS = 192
+ROUNDS = 3
+STATIC_DIMENSION = 256
+SEED = 13
+
+
+def report(folder: Path) -> Iterator[tuple[str, str]]:
+    """Rows of the table: what was measured, and the figure; `folder` takes temporary files."""
+    files = [DATA / name / "documents.jsonl" for name in COLLECTIONS]
+    if not all(path.exists() for path in files):
+        files = [write_corpus(folder / "texts.jsonl", 300)]
+    passages = [text for path in files for text in cut_texts(path, ChunkingSettings())]
+    texts = random.Random(SEED).sample(passages, TEXTS)
+    model = open_transformer(EncoderSettings())
+    static = static_model(model)
+    yield "passages to encode", f"{len(texts)} of {len(passages):,}"
+    yield from _rates(model, static, texts, passages)
+    for path in files:
+        yield from _shares(static, path, folder)
+
+
+def cut_texts(
+    path: Path, chunking: ChunkingSettings, encoder: Encoder | None = None
+) -> Iterator[str]:
+    """The passages of a collection."""
+    with CorpusScan([path]) as scan:
+        documents = ((document, 0) for document in scan.documents())
+        for cut in cut_documents(documents, chunking, encoder, with_vectors=False):
+            yield from (passage.text for passage in cut.passages)
+
+
+def static_model(model: TransformerModel) -> StaticTextModel:
+    """A static model of random vectors with `model`'s tokenizer: as fast as a distilled one."""
+    from model2vec import StaticModel
+
+    tokenizer = model.loaded().tokenizer.backend_tokenizer
+    size = (tokenizer.get_vocab_size(), STATIC_DIMENSION)
+    vectors = np.random.default_rng(SEED).standard_normal(size, dtype=np.float32)
+    folder = ModelFolder(Path("random"), "random", str(SEED))
+    return StaticTextModel(folder, StaticModel(vectors, tokenizer))
+
+
+def _rates(
+    model: TransformerModel, static: StaticTextModel, texts: list[str], passages: list[str]
+) -> Iterator[tuple[str, str]]:
+    settings = EncoderSettings()
+    plain = model.loaded()
+    expected: Matrix = plain.encode(texts)
+    found = _encode(model, settings, texts).vectors
+    plain_s, ours_s, static_s = _best_seconds(
+        lambda: plain.encode(texts),
+        lambda: _encode(model, settings, texts),
+        lambda: _encode(static, settings, passages),
+    )
+    plain_rate, ours_rate = len(texts) / plain_s, len(texts) / ours_s
+    static_rate = len(passages) / static_s
+    cosines = (expected * found).sum(axis=1)
+    yield "plain SentenceTransformer.encode, fp32", f"{plain_rate:.1f} passages/s"
+    yield "ccrag's encoder, fp32, nothing cached", f"{ours_rate:.1f} passages/s"
+    yield "ratio (aim: at least 2)", f"{ours_rate / plain_rate:.2f}"
+    yield (
+        "cosine between both, mean (aim: at least .999) / least",
+        (f"{cosines.mean():.6f} / {cosines.min():.6f}"),
+    )
+    yield "static encoder", f"{static_rate:,.0f} passages/s"
+    yield "ratio to plain (aim: at least 50)", f"{static_rate / plain_rate:,.0f}"
+
+
+def _encode(
+    model: TransformerModel | StaticTextModel, settings: EncoderSettings, texts: Sequence[str]
+) -> Encoded:
+    return CachedEncoder(model, settings, cache=None).encode_passages(texts)
+
+
+def _best_seconds(*ways: Callable[[], object]) -> list[float]:
+    """The shortest time of each way, all of them in every round."""
+    best = [float("inf")] * len(ways)
+    for _ in range(ROUNDS):
+        for at, way in enumerate(ways):
+            began = perf_counter()
+            way()
+            best[at] = min(best[at], perf_counter() - began)
+    return best
+
+
+def _shares(model: StaticTextModel, path: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """What a second index takes from the cache; which model fills it does not matter."""
+    again = (
+        ("window of 140 words, then of 100", [ChunkingSettings(), ChunkingSettings(max_words=100)]),
+        ("semantic, then topic-shift", [_by_meaning("semantic"), _by_meaning("topic-shift")]),
+    )
+    for what, chunkings in again:
+        cache = VectorCache(folder / f"{path.parent.name}-{what}.sqlite")
+        for chunking in chunkings:
+            encoder = CachedEncoder(model, EncoderSettings(), cache=cache)
+            encoder.encode_passages(list(cut_texts(path, chunking, encoder)))
+        share = f"{encoder.counts.cached_share:.0%} of {encoder.counts.total:,} texts"
+        yield f"{path.parent.name}: {what}: cached", share
+
+
+def _by_meaning(method: str) -> ChunkingSettings:
+    return ChunkingSettings.model_validate({"method": method})
