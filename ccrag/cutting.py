@@ -1,20 +1,47 @@
 """Documents into passages and their vectors, many documents to one call of the encoder."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ccrag.config import ChunkingSettings
 from ccrag.corpus.chunking import window_passages
-from ccrag.corpus.semantic import CutSentences, cut_sentences, group_semantic, group_topic_shift
+from ccrag.corpus.semantic import (
+    CutSentences,
+    VectorsOf,
+    cut_sentences,
+    group_semantic,
+    group_topic_shift,
+)
 from ccrag.engine.build import CutDocument, Matrix
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoder
+from ccrag.models.encoder import Encoded, Encoder
 from ccrag.types import Document, Passage
 
 CHARS_PER_CALL = 400_000
 """Text handed to the encoder at once: enough to sort by length, little enough to keep going."""
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class EncodingCounts:
+    """What the encoder was asked while documents were cut."""
+
+    texts: int = 0
+    cached: int = 0
+    """Texts whose vectors were known before."""
+    truncated: int = 0
+    """Texts of which the model read only the beginning."""
+
+    def add(self, encoded: Encoded) -> Matrix:
+        """Count one call; returns its vectors."""
+        self.texts += len(encoded.vectors)
+        self.cached += encoded.cached
+        self.truncated += encoded.truncated
+        return encoded.vectors
+
+
 Counted = tuple[Document, int]
 """A document and the citation edges that touch it."""
 
@@ -25,32 +52,33 @@ def cut_documents(
     encoder: Encoder | None,
     *,
     with_vectors: bool,
+    counts: EncodingCounts | None = None,
 ) -> Iterator[CutDocument]:
     """
     Cut `documents` as `settings` say, in order, and encode their passages if asked to.
 
+    Args:
+        counts: filled with what the encoder was asked.
+
     Raises:
         ModelError: the method or the vectors need an encoder and there is none.
     """
-    cut = _cut(documents, settings, encoder)
+    counts = counts or EncodingCounts()
+    cut: Iterator[CutDocument]
+    if settings.method == "window":
+        cut = (CutDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
+    else:
+        vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts)
+        cut = _by_meaning(documents, settings, vectors_of)
     if not with_vectors:
         return cut
-    return _with_vectors(cut, _required(encoder, "a vector index"))
+    return _with_vectors(cut, _vectors_of(encoder, "a vector index", counts))
 
 
-def _cut(
-    documents: Iterable[Counted], settings: ChunkingSettings, encoder: Encoder | None
-) -> Iterator[CutDocument]:
-    if settings.method == "window":
-        return (CutDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
-    needed = _required(encoder, f"{settings.method} chunking")
-    return _by_meaning(documents, settings, needed)
-
-
-def _required(encoder: Encoder | None, what: str) -> Encoder:
+def _vectors_of(encoder: Encoder | None, what: str, counts: EncodingCounts) -> VectorsOf:
     if encoder is None:
         raise ModelError(f"{what} needs an encoder; see the setting encoder.model")
-    return encoder
+    return lambda texts: counts.add(encoder.encode_passages(texts))
 
 
 def _windows(document: Document, edges: int, settings: ChunkingSettings) -> list[Passage]:
@@ -63,14 +91,12 @@ def _windows(document: Document, edges: int, settings: ChunkingSettings) -> list
 
 
 def _by_meaning(
-    documents: Iterable[Counted], settings: ChunkingSettings, encoder: Encoder
+    documents: Iterable[Counted], settings: ChunkingSettings, vectors_of: VectorsOf
 ) -> Iterator[CutDocument]:
     """Cut where the meaning changes, by vectors of the sentences."""
     cut = ((cut_sentences(d, max_words=settings.max_words), edges) for d, edges in documents)
     for batch in _batches(cut, size=lambda item: len(item[0].document.text)):
-        vectors = encoder.encode_passages(
-            [text for item, _ in batch for text in item.texts]
-        ).vectors
+        vectors = vectors_of([text for item, _ in batch for text in item.texts])
         first = 0
         for item, edges in batch:
             last = first + len(item.texts)
@@ -87,10 +113,10 @@ def _group(
     return group_topic_shift(cut, vectors, threshold=settings.topic_shift_threshold, edges=edges)
 
 
-def _with_vectors(cut: Iterable[CutDocument], encoder: Encoder) -> Iterator[CutDocument]:
+def _with_vectors(cut: Iterable[CutDocument], vectors_of: VectorsOf) -> Iterator[CutDocument]:
     for batch in _batches(cut, size=lambda item: len(item.document.text)):
         texts = [passage.text for item in batch for passage in item.passages]
-        vectors = encoder.encode_passages(texts).vectors
+        vectors = vectors_of(texts)
         first = 0
         for item in batch:
             last = first + len(item.passages)

@@ -10,7 +10,7 @@ from ccrag.concurrency import prefetched
 from ccrag.config import Settings
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.scan import CorpusScan
-from ccrag.cutting import cut_documents
+from ccrag.cutting import EncodingCounts, cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.names import Recipe
@@ -24,6 +24,7 @@ class IndexReport:
 
     loaded: LoadReport
     built: BuildReport
+    encoded: EncodingCounts
     seconds: float
 
 
@@ -60,10 +61,12 @@ def index_documents(
             recipe=recipe,
         )
 
+        counts = EncodingCounts()
+
         def cut() -> Iterator[CutDocument]:
             counted = ((document, scan.edges(document.doc_id)) for document in scan.documents())
             chunking, stored = settings.chunking, recipe.vectors is not None
-            return cut_documents(counted, chunking, encoder, with_vectors=stored)
+            return cut_documents(counted, chunking, encoder, with_vectors=stored, counts=counts)
 
         built = build(
             client,
@@ -72,7 +75,7 @@ def index_documents(
             settings.engine,
             on_progress=on_progress,
         )
-        return IndexReport(scan.report, built, perf_counter() - began)
+        return IndexReport(scan.report, built, counts, perf_counter() - began)
 
 
 def _recipe_and_encoder(settings: Settings) -> tuple[Recipe, Encoder | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import IndexName, Overrides, PipelineName
+from ccrag.cli.options import IndexName, Overrides
 from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -24,7 +24,15 @@ class OnError(StrEnum):
 def index(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders of documents.")],
     index: IndexName,
-    pipeline: PipelineName = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(
+            "--pipeline",
+            "-p",
+            metavar="P,P",
+            help="Named pipelines or TOML files: what they need is built.",
+        ),
+    ] = None,
     overrides: Overrides = None,
     on_error: Annotated[
         OnError, typer.Option(help="Stop at the first bad record, or skip and count them.")
@@ -41,30 +49,40 @@ def index(
     """
     from ccrag.indexing import index_documents
     from ccrag.layers import load_settings
+    from ccrag.recipes import recipe_of
 
     with user_errors():
-        settings = load_settings(pipeline, overrides or [])
-        with progress_bar("indexing") as on_progress:
-            report = index_documents(
-                paths,
-                index,
-                settings,
-                on_error=on_error.value,
-                citations=citations,
-                on_progress=on_progress,
-                notify=notify,
-            )
-    _print(report, index)
+        names = pipeline.split(",") if pipeline else [None]
+        wanted = {recipe_of(s).name: s for s in (load_settings(n, overrides or []) for n in names)}
+        for at, (recipe, settings) in enumerate(wanted.items()):
+            with progress_bar(f"indexing {recipe}") as on_progress:
+                report = index_documents(
+                    paths,
+                    index,
+                    settings,
+                    on_error=on_error.value,
+                    citations=citations,
+                    on_progress=on_progress,
+                    notify=notify,
+                )
+            _print(report, index, recipe, with_load=at == 0)
 
 
-def _print(report: "IndexReport", name: str) -> None:
+def _print(report: "IndexReport", name: str, recipe: str, *, with_load: bool) -> None:
     """stdout: what the index holds now; stderr: what of the input needs attention."""
-    for line in report.loaded.lines():
+    for line in report.loaded.lines() if with_load else ():
         typer.echo(line, err=True)
+    encoded = report.encoded
+    if encoded.texts:
+        typer.echo(
+            f"{encoded.texts} texts encoded, {encoded.cached} of them known before, "
+            f"{encoded.truncated} longer than the model reads",
+            err=True,
+        )
     built = report.built
     kept = f", {built.kept} of them kept from an interrupted load" if built.kept else ""
     state = "unchanged" if built.unchanged else "ready"
     typer.echo(
-        f"{name} {state}: {built.documents} documents, {built.passages} passages{kept}, "
+        f"{name} {state} ({recipe}): {built.documents} documents, {built.passages} passages{kept}, "
         f"{report.seconds:.1f} s"
     )

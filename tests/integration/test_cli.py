@@ -44,7 +44,7 @@ def provenance(out: Path) -> dict[str, Any]:
 def test_index_says_what_it_did_and_does_nothing_twice(tmp_path: Path, index_name: str) -> None:
     documents = write_documents(tmp_path)
     first = ccrag("index", documents, "--index", index_name)
-    assert f"{index_name} ready: 80 documents, 80 passages" in first.stdout
+    assert f"{index_name} ready (window-140w-1o): 80 documents, 80 passages" in first.stdout
     assert "80 documents from 1 files (text: 80 full_text)" in first.stderr
     assert "unchanged" in ccrag("index", documents, "--index", index_name).stdout
 
@@ -72,6 +72,21 @@ def test_every_pipeline_writes_a_valid_traceable_run(
         for evidence in query["evidence"]:
             span = texts[evidence["doc_id"]][evidence["start"] : evidence["end"]]
             assert span == evidence["text"]
+
+
+@pytest.mark.usefixtures("fake_models")
+def test_one_command_builds_what_several_pipelines_need(tmp_path: Path, index_name: str) -> None:
+    documents = write_documents(tmp_path, 3)
+    names = "default,rrf-no-rerank,hybrid,dense,semantic-current"
+    built = ccrag("index", documents, "--index", index_name, "--pipeline", names)
+    recipes = [line.split("(")[1].split(")")[0] for line in built.stdout.splitlines()]
+    model = "all-minilm-l6-v2"
+    assert recipes == [
+        "window-140w-1o",
+        f"window-140w-1o-exact-{model}",
+        f"semantic-140w-0.72-{model}",
+    ]
+    assert "6 texts encoded, 0 of them known before, 0 longer than" in built.stderr
 
 
 def test_the_same_run_twice_and_after_a_rebuild_gives_the_same_bytes(
