@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import indexing, querying
+from benchmarks import encoding, indexing, querying
 from ccrag.engine.client import open_client
 from ccrag.layers import load_settings
 
@@ -24,6 +24,9 @@ def main() -> None:
             table.add_row(*row)
         table.add_section()
         for row in querying.report(client, indexing.NAME, documents):
+            table.add_row(*row)
+        table.add_section()
+        for row in encoding.report(Path(folder)):
             table.add_row(*row)
     indexing.drop(client)
     Console().print(table)

@@ -1,5 +1,5 @@
 """
-Score a run over the example: `python examples/python-reference/score.py RUN_DIR DATA_DIR`.
+Score runs over the example: `python examples/python-reference/score.py DATA_DIR RUN_DIR...`.
 
 Prints evidence found, precision and recall of the cited documents, abstentions, and seconds.
 """
@@ -85,10 +85,11 @@ def rows(run: Path, data: Path) -> Mapping[str, str]:
 
 
 def main() -> None:
-    run, data = map(Path, sys.argv[1:3])
-    table = Table("measure", "value", title=f"{run}")
-    for name, value in rows(run, data).items():
-        table.add_row(name, value)
+    data, *runs = map(Path, sys.argv[1:])
+    columns = [rows(run, data) for run in runs]
+    table = Table("measure", *(run.name for run in runs))
+    for name in columns[0]:
+        table.add_row(name, *(column[name] for column in columns))
     Console().print(table)
 
 

@@ -24,9 +24,8 @@ def readme_commands() -> list[list[str]]:
 
 
 def test_it_names_every_command_and_pipeline() -> None:
-    shown = {" ".join(words[:2]) for words in readme_commands()}
-    shown |= {words[0] for words in readme_commands()}
-    assert set(commands()) <= shown
+    for name in commands():
+        assert f"ccrag {name}" in README, name
     assert all(f"`{name}`" in README for name in pipeline_names())
 
 
