@@ -63,7 +63,10 @@ def test_max_tokens_lowers_the_models_limit(
     tmp_path: Path, max_tokens: int | None, cut: int
 ) -> None:
     model = open_model(make_tiny_encoder(tmp_path, max_tokens=32), max_tokens=max_tokens)
-    assert model.encode_passages([LONG]).truncated == cut  # 26 words and two special tokens
+    found = model.encode_passages([LONG])  # 26 words and two special tokens
+    read = model.encode_passages([" ".join((WORDS * 2)[: 26 - cut])])
+    assert found.truncated == cut
+    np.testing.assert_allclose(found.vectors, read.vectors, atol=1e-6)
 
 
 def test_windows_read_a_long_text_whole(tiny: Path) -> None:
@@ -141,7 +144,7 @@ def test_a_static_model_is_distilled_and_encodes_any_length(tiny: Path, tmp_path
     made = distill_static(str(tiny), tmp_path / "static", dimension=4)
     static = load_encoder(EncoderSettings(model=made.model_id))
     assert (static.dimension, static.revision) == (4, made.revision)
-    found = static.encode_passages(["wing lift", "lift wing", "", LONG * 100])
+    found = static.encode_passages(["wing lift", "wing " * 600 + "lift " * 600, ""])
     assert static.cache is None
     assert found.truncated == 0
     np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, rtol=1e-5)
