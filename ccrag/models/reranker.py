@@ -10,22 +10,19 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 from ccrag.errors import ModelError
-from ccrag.models.folder import INSTALL, ModelFolder, find_model, quiet_loading
+from ccrag.models.cross_encoder import LoadedPairModel, open_cross_encoder, token_limit
+from ccrag.models.folder import ModelFolder, find_model
+from ccrag.models.locate import require_package
 from ccrag.models.windows import token_windows
-
-if TYPE_CHECKING:
-    from sentence_transformers import CrossEncoder
 
 DEFAULT_MODEL = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 WAYS = (
     "copy its files here and give the folder, or train one on your judgements "
     "(ccrag models train-reranker)"
 )
-
-T = TypeVar("T")
 
 
 class Scores(NamedTuple):
@@ -54,6 +51,19 @@ class Reranker(Protocol):
     def scores(self, query: str, texts: Sequence[str]) -> Scores: ...
 
 
+class PairModel(Protocol):
+    """What a reranker needs of a model."""
+
+    @property
+    def tokenizer(self) -> Any:
+        """A fast tokenizer of transformers."""
+        ...
+
+    def logits(self, batches: Sequence[Sequence[tuple[str, str]]]) -> Iterator[list[float]]:
+        """One score per pair, batch by batch; a pair that is too long would be cut."""
+        ...
+
+
 def load_reranker(
     model: str = DEFAULT_MODEL,
     *,
@@ -75,48 +85,17 @@ def load_reranker(
     Raises:
         ModelError: it cannot be found or loaded, or is no cross-encoder with one score.
     """
-    try:
-        from sentence_transformers import CrossEncoder
-    except ImportError as error:
-        raise ModelError(f"reranking with a cross-encoder needs {INSTALL}") from error
-    found = find_model(model, ways=WAYS)
-    try:
-        with quiet_loading():
-            loaded = CrossEncoder(str(found.path), device=device, local_files_only=True)
-    except (OSError, ValueError, ImportError, RuntimeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ModelError(f"{model!r} cannot be loaded as a cross-encoder: {reason}") from error
-    _check(loaded, model)
-    limit = _limit(loaded)
+    require_package("sentence_transformers", purpose="reranking with a cross-encoder")
+    folder = find_model(model, ways=WAYS)
+    loaded = open_cross_encoder(folder, device=device)
+    limit = token_limit(loaded)
     return CrossEncoderReranker(
-        loaded,
-        found,
+        LoadedPairModel(loaded),
+        folder,
         max_tokens=limit if max_tokens is None else min(limit, max_tokens),
         window_overlap=window_overlap,
         batch_tokens=batch_tokens,
     )
-
-
-def _check(model: CrossEncoder, name: str) -> None:
-    """Refuse what loads without an error and gives random or unusable scores."""
-    architectures = model.config.architectures or ["none"]
-    if not architectures[0].endswith("ForSequenceClassification"):
-        raise ModelError(
-            f"{name!r} is no cross-encoder but a {architectures[0]}; "
-            f"train one from it: ccrag models train-reranker --base {name}"
-        )
-    if model.num_labels != 1:
-        raise ModelError(f"{name!r} gives {model.num_labels} scores a pair; expected one")
-    if not model.tokenizer.is_fast:
-        raise ModelError(f"{name!r} has no fast tokenizer (tokenizer.json), which windows need")
-
-
-def _limit(model: CrossEncoder) -> int:
-    """Tokens the model reads; the tokenizer may state more than there are positions for."""
-    positions = int(getattr(model.config, "max_position_embeddings", 512))
-    if "roberta" in model.config.model_type:  # positions count from after the padding id
-        positions -= model.config.pad_token_id + 1
-    return min(positions, int(model.tokenizer.model_max_length))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +118,7 @@ class CrossEncoderReranker:
 
     def __init__(
         self,
-        model: CrossEncoder,
+        model: PairModel,
         folder: ModelFolder,
         *,
         max_tokens: int,
@@ -210,8 +189,12 @@ class CrossEncoderReranker:
     def _best(self, query: str, windows: Sequence[_Window], *, query_tokens: int) -> list[float]:
         """The best window's score of each text, by its index."""
         best: dict[int, float] = {}
-        for batch in self._batches(windows, query_tokens=query_tokens):
-            for window, score in zip(batch, self._logits(query, batch), strict=True):
+        batches = list(self._batches(windows, query_tokens=query_tokens))
+        pairs = [[(query, window.text) for window in batch] for batch in batches]
+        for batch, logits in zip(batches, self._model.logits(pairs), strict=True):
+            for window, score in zip(batch, logits, strict=True):
+                if not isfinite(score):
+                    raise ModelError(f"{self.model_id!r} gave a score that is not a number")
                 best[window.text_index] = max(score, best.get(window.text_index, score))
         return [best[index] for index in sorted(best)]
 
@@ -225,19 +208,3 @@ class CrossEncoderReranker:
             size = max(1, self._batch_tokens // (ordered[start].tokens + query_tokens + 1))
             yield ordered[start : start + size]
             start += size
-
-    def _logits(self, query: str, batch: Sequence[_Window]) -> list[float]:
-        found = self._model.predict(
-            [(query, window.text) for window in batch],
-            batch_size=len(batch),
-            show_progress_bar=False,
-            activation_fn=_as_they_are,  # the default squeezes them until the best are all 1.0
-        )
-        logits = [float(logit) for logit in found]
-        if not all(map(isfinite, logits)):
-            raise ModelError(f"{self.model_id!r} gave a score that is not a number")
-        return logits
-
-
-def _as_they_are(logits: T) -> T:
-    return logits

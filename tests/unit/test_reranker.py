@@ -1,7 +1,7 @@
 """Scoring by a cross-encoder: windows, batches, order. The model here counts words."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +60,12 @@ class Model:
         self.max_tokens = max_tokens
         self.batches: list[list[tuple[str, str]]] = []
 
-    def predict(
-        self,
-        pairs: list[tuple[str, str]],
-        *,
-        batch_size: int,
-        show_progress_bar: bool,
-        activation_fn: Callable[[list[float]], list[float]],
-    ) -> list[float]:
-        assert batch_size == len(pairs)
-        for query, text in pairs:
-            assert len(_tokens(query)) + len(_tokens(text)) + 3 <= self.max_tokens
-        self.batches.append(pairs)
-        return activation_fn([self.score(*pair) for pair in pairs])
+    def logits(self, batches: Sequence[Sequence[tuple[str, str]]]) -> Iterator[list[float]]:
+        for pairs in batches:
+            for query, text in pairs:
+                assert len(_tokens(query)) + len(_tokens(text)) + 3 <= self.max_tokens
+            self.batches.append(list(pairs))
+            yield [self.score(*pair) for pair in pairs]
 
     def score(self, query: str, text: str) -> float:
         return float(sum(text.split().count(word) for word in query.split()))
@@ -188,11 +181,11 @@ def test_threads_take_turns() -> None:
     class Exclusive(Model):
         busy = threading.Lock()
 
-        def predict(self, pairs: list[tuple[str, str]], **options: Any) -> list[float]:
+        def logits(self, batches: Sequence[Sequence[tuple[str, str]]]) -> Iterator[list[float]]:
             assert self.busy.acquire(blocking=False)
             threading.Event().wait(0.005)
             self.busy.release()
-            return super().predict(pairs, **options)
+            yield from super().logits(batches)
 
     scorer, _ = reranker(Exclusive(16))
     found: list[Scores] = []

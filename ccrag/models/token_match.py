@@ -1,0 +1,124 @@
+"""
+A cross-encoder made of any encoder, that ranks before it has been trained.
+
+A fresh classification head says nothing until it has seen tens of thousands of pairs. This one
+starts from what the encoder knows. The pair passes the encoder as one input in which query and text
+do not see each other; a cross-attention layer, at first without effect, then lets every token of
+one read the other; and the logit is a weighted sum of two cosines: of the mean vectors, and, for
+each query token, with the text's closest token (after ColBERT's MaxSim). Some hundred judgements
+are enough for the layer, the weights and the importance of query tokens; the encoder stays.
+
+Imports torch: only to be imported where a model is loaded.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from sentence_transformers import CrossEncoder
+from sentence_transformers.base.modules import Module, Transformer
+from torch import Tensor, nn
+from torch.nn import functional
+
+HEAD_FOLDER = "1_TokenMatch"
+SCALE = 10.0
+HEADS = 6
+_HIDDEN = -1e4
+"""Instead of minus infinity, which makes a row of nothing but padding NaN."""
+
+Features = dict[str, Any]
+
+
+class ApartTransformer(Transformer):  # type: ignore[misc]
+    """An encoder in which the two texts of a pair do not see each other."""
+
+    def forward(self, features: Features, **kwargs: Any) -> Features:
+        """Add `token_embeddings` and who is who: `query_tokens`, `text_tokens`, bool masks."""
+        valid = features["attention_mask"].bool()
+        text = _after_first(features["input_ids"] == self.tokenizer.sep_token_id)
+        visible = (text[:, :, None] == text[:, None, :]) & valid[:, None, :]
+        apart: Features = {"attention_mask": visible[:, None]}
+        if "token_type_ids" in features:  # to the encoder, each stands alone
+            apart["token_type_ids"] = torch.zeros_like(features["input_ids"])
+        features |= super().forward(dict(features), **{**kwargs, **apart})
+        return features | {"query_tokens": ~text & valid, "text_tokens": text & valid}
+
+
+class TokenMatch(Module):  # type: ignore[misc]
+    """The head: one cross-attention layer and the match of tokens."""
+
+    config_keys = ["dimension", "heads"]  # noqa: RUF012  # the base class's own form
+
+    def __init__(self, dimension: int, heads: int = HEADS) -> None:
+        super().__init__()
+        self.dimension = dimension
+        self.heads = heads
+        self.norm = nn.LayerNorm(dimension)
+        self.inputs = nn.Linear(dimension, 3 * dimension)
+        self.output = nn.Linear(dimension, dimension)
+        nn.init.zeros_(self.output.weight)
+        nn.init.zeros_(self.output.bias)
+        self.importance = nn.Parameter(torch.zeros(dimension))
+        self.mean_weight = nn.Parameter(torch.tensor(SCALE))
+        self.match_weight = nn.Parameter(torch.tensor(SCALE / 2))
+        self.bias = nn.Parameter(torch.tensor(0.0))
+
+    def forward(self, features: Features, **_: Any) -> Features:
+        """Add `scores`, `(n_pairs, 1)`."""
+        query, text = features["query_tokens"], features["text_tokens"]
+        tokens = self._crossed(features["token_embeddings"], query, text)
+        shares = (tokens @ self.importance).masked_fill(~query, _HIDDEN).softmax(1)
+        query_mean = (tokens * shares[..., None]).sum(1)
+        text_mean = (tokens * text[..., None]).sum(1) / text.sum(1, keepdim=True)
+        means = functional.cosine_similarity(query_mean, text_mean)
+        unit = functional.normalize(tokens, dim=-1)
+        similar = (unit @ unit.transpose(1, 2)).masked_fill(~text[:, None, :], -1)
+        matches = (similar.max(2).values * shares).sum(1)
+        logits = self.mean_weight * means + self.match_weight * matches + self.bias
+        return features | {"scores": logits[:, None]}
+
+    def _crossed(self, tokens: Tensor, query: Tensor, text: Tensor) -> Tensor:
+        """Every token with what it reads in the other text added."""
+        parts = self.inputs(self.norm(tokens)).unflatten(-1, (3, self.heads, -1))
+        asks, keys, values = parts.permute(2, 0, 3, 1, 4)
+        other = (query[:, :, None] & text[:, None, :]) | (~query[:, :, None] & query[:, None, :])
+        read = functional.scaled_dot_product_attention(asks, keys, values, attn_mask=other[:, None])
+        crossed: Tensor = tokens + self.output(read.transpose(1, 2).flatten(2))
+        return crossed
+
+    def save(self, output_path: str, *_: Any, safe_serialization: bool = True, **__: Any) -> None:
+        """Write sizes and weights; the form of sentence-transformers' modules."""
+        self.save_config(output_path)
+        self.save_torch_weights(output_path, safe_serialization=safe_serialization)
+
+
+def _after_first(separators: Tensor) -> Tensor:
+    """Whether a separator lies before each token: what follows the query and its separator."""
+    return (separators.long().cumsum(1) - separators.long()) > 0
+
+
+def new_match_model(encoder: Path, *, device: str | None) -> CrossEncoder:
+    """An encoder's folder with an untrained head on it."""
+    tower = ApartTransformer(str(encoder))
+    dimension = int(tower.model.config.hidden_size)
+    heads = HEADS if dimension % HEADS == 0 else 1
+    return CrossEncoder(modules=[tower, TokenMatch(dimension, heads)], device=device)
+
+
+def is_match_model(folder: Path) -> bool:
+    """Whether `folder` holds a model that was made here."""
+    return (folder / HEAD_FOLDER / "config.json").exists()
+
+
+def load_match_model(folder: Path, *, device: str | None) -> CrossEncoder:
+    """
+    Load what `save_pretrained` wrote.
+
+    The classes are named here and not read from the folder, whose `modules.json` could name any.
+    """
+    config = json.loads((folder / HEAD_FOLDER / "config.json").read_text(encoding="utf-8"))
+    head = TokenMatch(int(config["dimension"]), int(config["heads"]))
+    TokenMatch.load_torch_weights(str(folder), HEAD_FOLDER, local_files_only=True, model=head)
+    tower = ApartTransformer(str(folder))
+    return CrossEncoder(modules=[tower, head], device=device)
