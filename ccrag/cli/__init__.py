@@ -9,6 +9,7 @@ from ccrag import __version__
 from ccrag.cli import models, node
 from ccrag.cli.ask import ask, search
 from ccrag.cli.eval import eval_command
+from ccrag.cli.experiment import experiment_command
 from ccrag.cli.index import index
 from ccrag.cli.pipelines import pipelines
 from ccrag.cli.run import run
@@ -30,6 +31,7 @@ app.command()(ask)
 app.command()(run)
 app.command("validate")(validate_command)
 app.command("eval")(eval_command)
+app.command("experiment")(experiment_command)
 app.command()(pipelines)
 
 

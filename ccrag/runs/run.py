@@ -185,6 +185,7 @@ def _write_files(
     abstained, seconds = 0, 0.0
     head = {
         "ccrag": __version__,
+        "run": run_digest(settings, facts, queries),
         "pipeline": pipeline_json(settings),
         "index": asdict(facts),
         "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in failures],

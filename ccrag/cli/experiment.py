@@ -1,0 +1,130 @@
+"""`ccrag experiment`: several pipelines over one query file, measured, compared and shown."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ccrag.cli.errors import notify, user_errors
+from ccrag.cli.eval import (
+    Answerable,
+    Baseline,
+    Draws,
+    GoldAnswers,
+    Measures,
+    Qrels,
+    Quotes,
+    Seed,
+    Stemmer,
+)
+from ccrag.cli.options import IndexName, Overrides
+from ccrag.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from ccrag.experiment.outcome import Experiment
+
+Queries = Annotated[Path, typer.Argument(help="Query file: ids, texts, candidate documents.")]
+Pipelines = Annotated[
+    str, typer.Option("--pipelines", metavar="P,P", help="Named pipelines or TOML files.")
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for runs, results and report.")]
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid", metavar="SECTION.KEY=A,B", help="A run for each value; repeat for combinations."
+    ),
+]
+Primary = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The measure that sorts queries. Default: nDCG@10 if known."),
+]
+Sections = Annotated[int, typer.Option(min=0, help="Queries that the report shows in full.")]
+WholeIndex = Annotated[
+    bool, typer.Option("--all", help="Queries without candidates may use the whole index.")
+]
+
+
+def experiment_command(
+    queries: Queries,
+    index: IndexName,
+    pipelines: Pipelines,
+    out: Out,
+    overrides: Overrides = None,
+    grid: Grid = None,
+    gold: GoldAnswers = None,
+    qrels: Qrels = None,
+    quotes: Quotes = None,
+    answerable: Answerable = None,
+    measures: Measures = None,
+    primary: Primary = None,
+    stemmer: Stemmer = True,
+    baseline: Baseline = None,
+    draws: Draws = None,
+    seed: Seed = None,
+    sections: Sections = 60,
+    whole_index: WholeIndex = False,
+) -> None:
+    """
+    Run pipelines over a query file, measure and compare them; writes report.html and results.
+
+    Finished runs in the folder are reused, unfinished ones gone on with.
+
+    Example: ccrag experiment queries.jsonl --index demo --pipelines single-query-bm25,default
+    --grid fusion.rrf_k=10,60 --qrels qrels.txt --out experiment
+    """
+    from ccrag.corpus.queries import read_queries
+    from ccrag.evaluation import significance
+    from ccrag.evaluation.catalogue import default_measures, select_measures
+    from ccrag.evaluation.reading import read_gold
+    from ccrag.experiment.experiment import run_experiment
+    from ccrag.experiment.plan import plan_runs
+
+    with user_errors():
+        names, known = _split(measures or ""), default_measures(stemmer=stemmer)
+        asked = read_queries(queries, whole_index=whole_index)
+        experiment = run_experiment(
+            plan_runs(_split(pipelines), overrides=overrides or [], grid=grid or []),
+            asked,
+            index,
+            out,
+            gold=read_gold(
+                {query.query_id: query.text for query in asked},
+                answers=gold,
+                qrels=qrels,
+                quotes=quotes,
+                answerable=answerable,
+            ),
+            measures=select_measures(names, known) if names else known,
+            baseline=baseline,
+            primary=primary,
+            draws=significance.DRAWS if draws is None else draws,
+            seed=significance.SEED if seed is None else seed,
+            sections=sections,
+            notify=notify,
+            progress=progress_bar,
+        )
+    _report(experiment, out)
+
+
+def _split(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _report(experiment: "Experiment", out: Path) -> None:
+    from ccrag.cli import eval_tables
+
+    eval_tables.show(experiment.outcome)
+    failed = False
+    for run in experiment.runs:
+        for problem in (*(failure.error for failure in run.failures), *run.problems):
+            typer.echo(f"{run.name}: {problem}", err=True)
+            failed = True
+        if run.failures:
+            typer.echo(
+                f"{run.name}: {len(run.failures)} of {len(experiment.queries)} queries failed; "
+                "the same command tries them again",
+                err=True,
+            )
+    typer.echo(f"{out / 'report.html'}")
+    if failed:
+        raise typer.Exit(1)

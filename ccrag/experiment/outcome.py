@@ -1,0 +1,189 @@
+"""What an experiment found: the measured runs, and the way of every relevant document."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from ccrag.engine import bodies
+from ccrag.engine.index import Index
+from ccrag.errors import EngineError
+from ccrag.evaluation.gold import Gold
+from ccrag.evaluation.outcome import Outcome, assess
+from ccrag.evaluation.reading import read_run_data
+from ccrag.evaluation.registry import Measure
+from ccrag.evaluation.rundata import RunAnswer, RunData
+from ccrag.evaluation.significance import DRAWS, SEED
+from ccrag.experiment.losing import DocumentWay, End, best_ranks, document_ways
+from ccrag.experiment.running import FinishedRun
+from ccrag.types import JSON, Candidates, DocId, Document, Query, QueryId
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWay:
+    """One query in one run."""
+
+    answer: RunAnswer | None
+    """None: the query failed."""
+    documents: tuple[DocumentWay, ...]
+    """The relevant ones."""
+    seconds: Mapping[str, float]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Everything that results and report are made of."""
+
+    index: str
+    queries: tuple[Query, ...]
+    runs: tuple[FinishedRun, ...]
+    gold: Gold
+    outcome: Outcome
+    ways: Mapping[str, Mapping[QueryId, QueryWay]]
+    """Run → query → its way."""
+    titles: Mapping[DocId, str]
+    """Of documents that were read or are relevant."""
+
+    def losses(self, run: str) -> Counter[End]:
+        """How many relevant documents, over all queries, ended where."""
+        return Counter(
+            document.end for way in self.ways[run].values() for document in way.documents
+        )
+
+    def seconds(self, run: str) -> dict[str, float]:
+        """Mean seconds a query spent in each stage, stages in the order they ran."""
+        spent: dict[str, list[float]] = {}
+        for way in self.ways[run].values():
+            for stage, seconds in way.seconds.items():
+                spent.setdefault(stage, []).append(seconds)
+        return {stage: fmean(values) for stage, values in spent.items()}
+
+
+def relevant_documents(gold: Gold) -> dict[QueryId, tuple[DocId, ...]]:
+    """The documents judged relevant, and those that gold quotes stand in; none of most queries."""
+    found: dict[QueryId, tuple[DocId, ...]] = {}
+    for query_id in gold.queries:
+        judged = (gold.qrels or {}).get(query_id, {})
+        quoted = [quote.doc_id for quote in (gold.quotes or {}).get(query_id, ())]
+        relevant = [doc_id for doc_id, relevance in judged.items() if relevance > 0]
+        found[query_id] = tuple(dict.fromkeys([*relevant, *quoted]))
+    return found
+
+
+def look_into(
+    runs: Sequence[FinishedRun],
+    queries: Sequence[Query],
+    gold: Gold,
+    measures: Sequence[Measure],
+    *,
+    baseline: str | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> Experiment:
+    """
+    Measure and compare finished runs, and follow every relevant document through them.
+
+    The texts that gold quotes stand in are read from the index.
+
+    Raises:
+        InputError: a run's files cannot be read, or no run is called `baseline`.
+        EngineError: the index cannot be read.
+    """
+    index = runs[0].opened.index
+    gold = _with_texts(gold, index)
+    relevant = relevant_documents(gold)
+    titles: dict[DocId, str] = {}
+    measured: list[RunData] = []
+    ways: dict[str, dict[QueryId, QueryWay]] = {}
+    for run in runs:
+        data = read_run_data(run.opened.folder, name=run.name)
+        titles |= dict(_titles(data))
+        ways[run.name] = _ways(run, data, queries, relevant)
+        # Rankings are by far the largest part, and measures look at the other files.
+        measured.append(replace(data, provenance={}))
+    unread = {doc_id for doc_ids in relevant.values() for doc_id in doc_ids} - titles.keys()
+    titles |= {doc_id: found.title for doc_id, found in _documents(index, unread).items()}
+    return Experiment(
+        index=index.facts.name,
+        queries=tuple(queries),
+        runs=tuple(runs),
+        gold=gold,
+        outcome=assess(measured, gold, measures, baseline=baseline, draws=draws, seed=seed),
+        ways=ways,
+        titles=titles,
+    )
+
+
+def _with_texts(gold: Gold, index: Index) -> Gold:
+    quoted = {quote.doc_id for quotes in (gold.quotes or {}).values() for quote in quotes}
+    if not quoted:
+        return gold
+    return replace(gold, texts={k: d.text for k, d in _documents(index, quoted).items()})
+
+
+def _documents(index: Index, doc_ids: Iterable[DocId]) -> Mapping[DocId, Document]:
+    return index.documents(Candidates.whole_index(), sorted(doc_ids))
+
+
+def _titles(data: RunData) -> Iterator[tuple[DocId, str]]:
+    for record in (data.provenance or {}).values():
+        for place in record["read"]:
+            yield place["doc_id"], place["title"]
+
+
+def _ways(
+    run: FinishedRun,
+    data: RunData,
+    queries: Sequence[Query],
+    relevant: Mapping[QueryId, tuple[DocId, ...]],
+) -> dict[QueryId, QueryWay]:
+    records = data.provenance or {}
+    settings = run.settings
+    depth = min(settings.select.passages, settings.rerank.shortlist)
+    empty = _without_passages(run.opened.index, records, relevant)
+    return {
+        query.query_id: _way(
+            data,
+            records.get(query.query_id),
+            query.query_id,
+            document_ways(
+                relevant[query.query_id],
+                records.get(query.query_id),
+                depth=depth,
+                candidates=query.candidates.doc_ids,
+                without_passages=empty,
+            ),
+        )
+        for query in queries
+    }
+
+
+def _way(
+    data: RunData, record: JSON | None, query_id: QueryId, documents: tuple[DocumentWay, ...]
+) -> QueryWay:
+    if record is None:
+        return QueryWay(None, documents, {}, ())
+    notes = tuple(f"{note['stage']}: {note['message']}" for note in record["notes"])
+    return QueryWay(data.answer(query_id), documents, record["seconds"], notes)
+
+
+def _without_passages(
+    index: Index,
+    records: Mapping[QueryId, JSON],
+    relevant: Mapping[QueryId, tuple[DocId, ...]],
+) -> set[DocId]:
+    """Of the relevant documents that some query ranks nowhere, those the index cannot rank."""
+    unranked: set[DocId] = set()
+    for query_id, record in records.items():
+        wanted = set(relevant.get(query_id, ()))
+        unranked |= wanted.difference(*best_ranks(record, wanted).values())
+    doc_ids = sorted(unranked)
+    slots = index.search([bodies.document_body(doc_id, depth=1) for doc_id in doc_ids])
+    empty: set[DocId] = set()
+    for doc_id, slot in zip(doc_ids, slots, strict=True):
+        if isinstance(slot, EngineError):
+            raise slot
+        if not slot["hits"]["hits"]:
+            empty.add(doc_id)
+    return empty

@@ -1,0 +1,72 @@
+"""An experiment as JSON: every figure, comparison, setting, failure and way. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ccrag import __version__
+from ccrag.evaluation.tables import outcome_json
+from ccrag.experiment.outcome import Experiment, QueryWay
+from ccrag.experiment.running import FinishedRun
+from ccrag.runs.run import pipeline_json
+from ccrag.types import JSON, QueryId
+
+
+def results_json(experiment: Experiment) -> JSON:
+    """What `results.json` holds: all that `ccrag eval --json` says, and how the runs were made."""
+    return {
+        "ccrag": __version__,
+        "index": experiment.index,
+        "queries": [query.query_id for query in experiment.queries],
+        "made": [_run_json(run, experiment) for run in experiment.runs],
+        **outcome_json(experiment.outcome),
+    }
+
+
+def _run_json(run: FinishedRun, experiment: Experiment) -> JSON:
+    return {
+        "run": run.name,
+        "folder": f"runs/{run.opened.planned.folder}",
+        "settings": pipeline_json(run.settings),
+        "index": asdict(run.opened.index.facts),
+        "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in run.failures],
+        "seconds": experiment.seconds(run.name),
+        "relevant_documents": {
+            "ended": {end.value: n for end, n in experiment.losses(run.name).items()},
+            "ways": _ways_json(experiment.ways[run.name]),
+        },
+    }
+
+
+def _ways_json(ways: Mapping[QueryId, QueryWay]) -> JSON:
+    return {
+        query_id: {
+            document.doc_id: {"ended": document.end.value, "ranks": dict(document.ranks)}
+            for document in way.documents
+        }
+        for query_id, way in ways.items()
+        if way.documents
+    }
+
+
+def differing_settings(experiment: Experiment) -> dict[str, dict[str, Any]]:
+    """Setting → run → value, for the settings in which some runs differ; names aside."""
+    flat = {run.name: _flat(pipeline_json(run.settings)) for run in experiment.runs}
+    first = next(iter(flat.values()))
+    return {
+        key: {run: values[key] for run, values in flat.items()}
+        for key in first
+        if key not in ("name", "summary")
+        and any(values[key] != first[key] for values in flat.values())
+    }
+
+
+def _flat(settings: JSON) -> dict[str, Any]:
+    """`section.key` → value."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": inner for key, inner in value.items()}
+        else:
+            flat[name] = value
+    return flat

@@ -1,0 +1,177 @@
+"""Making the runs of an experiment: all indices opened first, then one run after the other."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccrag.config import EncoderSettings, RerankerSettings, Settings
+from ccrag.engine.client import Notify, open_client, silent
+from ccrag.engine.index import Index, open_index
+from ccrag.evaluation.validate import Problem, validate
+from ccrag.experiment.plan import PlannedRun
+from ccrag.experiment.standing import Standing, standing
+from ccrag.formats import Format
+from ccrag.models.encoder import Encoder, load_encoder
+from ccrag.models.reranker import Reranker
+from ccrag.opening import check_encoder, open_reranker
+from ccrag.pipeline import Pipeline, needs_query_vectors, needs_reranker
+from ccrag.recipes import recipe_of
+from ccrag.runs.run import run_digest, run_queries
+from ccrag.stages.way import Failure
+from ccrag.types import Query
+
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
+"""A bar for so many queries of the run named; what it yields is called with the number done."""
+
+
+@contextmanager
+def no_progress(_what: str, _total: int) -> Iterator[Callable[[int], None]]:
+    """Show nothing."""
+    yield lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run whose index is there, and what earlier tries left of it."""
+
+    planned: PlannedRun
+    index: Index
+    folder: Path
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run whose files are written."""
+
+    opened: OpenRun
+    failures: tuple[Failure, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    """What the validator says of the files; none of a run that was reused."""
+
+    @property
+    def name(self) -> str:
+        """The run's name in every table."""
+        return self.opened.planned.name
+
+    @property
+    def settings(self) -> Settings:
+        """What it was made with."""
+        return self.opened.planned.settings
+
+
+class Models:
+    """Encoders and rerankers, each loaded once however many runs share it."""
+
+    def __init__(self) -> None:
+        self._encoders: dict[EncoderSettings, Encoder] = {}
+        self._rerankers: dict[RerankerSettings, Reranker | None] = {}
+
+    def pipeline(self, run: OpenRun) -> Pipeline:
+        """
+        The pipeline of `run`, with the models it needs.
+
+        Raises:
+            ModelError: a model cannot be had.
+            IndexMismatchError: the index holds vectors of another encoder.
+        """
+        settings = run.planned.settings
+        encoder = reranker = None
+        if needs_query_vectors(settings):
+            encoder = self._encoder(settings)
+            check_encoder(encoder, run.index.facts, pipeline=settings.name)
+        if needs_reranker(settings):
+            reranker = self._reranker(settings)
+        return Pipeline(settings, run.index, encoder=encoder, reranker=reranker)
+
+    def _encoder(self, settings: Settings) -> Encoder:
+        if settings.encoder not in self._encoders:
+            self._encoders[settings.encoder] = load_encoder(settings.encoder)
+        return self._encoders[settings.encoder]
+
+    def _reranker(self, settings: Settings) -> Reranker | None:
+        if settings.reranker not in self._rerankers:
+            self._rerankers[settings.reranker] = open_reranker(settings)
+        return self._rerankers[settings.reranker]
+
+
+def open_runs(
+    planned: Sequence[PlannedRun],
+    name: str,
+    queries: Sequence[Query],
+    out: Path,
+    *,
+    notify: Notify = silent,
+) -> list[OpenRun]:
+    """
+    Open the index of every run, before any of them begins.
+
+    Raises:
+        EngineError: no engine, or an index is missing or does not fit; the message says which
+            command to run.
+    """
+    return [_opened(run, name, queries, out, notify) for run in planned]
+
+
+def _opened(
+    run: PlannedRun, name: str, queries: Sequence[Query], out: Path, notify: Notify
+) -> OpenRun:
+    settings = run.settings
+    client = open_client(settings, notify=notify)
+    index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
+    folder = out / "runs" / run.folder
+    digest = run_digest(settings, index.facts, queries)
+    return OpenRun(run, index, folder, standing(folder, digest))
+
+
+def finish_runs(
+    runs: Sequence[OpenRun],
+    queries: Sequence[Query],
+    *,
+    notify: Notify = silent,
+    progress: Progress = no_progress,
+) -> Iterator[FinishedRun]:
+    """
+    Make what is not there yet; finished runs are reused, unfinished ones gone on with.
+
+    A query that fails is part of what is yielded and stops nothing.
+
+    Raises:
+        ModelError, IndexMismatchError: before any run, a model cannot be had or is another one.
+        EngineError: the engine failed; the same call goes on where this one stopped.
+    """
+    models = Models()
+    pipelines = {
+        run.planned.name: models.pipeline(run)
+        for run in runs
+        if run.standing is not Standing.FINISHED
+    }
+    for run in runs:
+        if run.planned.name not in pipelines:
+            notify(f"{run.planned.name}: finished earlier, reused")
+            yield FinishedRun(run)
+            continue
+        if run.standing is not Standing.NEW:
+            ends = "gone on with" if run.standing is Standing.UNFINISHED else "made anew"
+            notify(f"{run.planned.name}: {run.standing.value}, {ends}")
+        with progress(run.planned.name, len(queries)) as on_progress:
+            yield _finish(run, pipelines[run.planned.name], queries, on_progress)
+
+
+def _finish(
+    run: OpenRun, pipeline: Pipeline, queries: Sequence[Query], on_progress: Callable[[int], None]
+) -> FinishedRun:
+    report = run_queries(
+        pipeline,
+        queries,
+        run.folder,
+        run.planned.settings,
+        resume=run.standing is Standing.UNFINISHED,
+        overwrite=run.standing is Standing.CHANGED,
+        on_progress=on_progress,
+    )
+    failed = {failure.query_id for failure in report.failures}
+    expected = [query for query in queries if query.query_id not in failed]
+    problems = validate(run.folder, format=Format.LONGEVAL, queries=expected) if expected else ()
+    return FinishedRun(run, report.failures, tuple(problems))

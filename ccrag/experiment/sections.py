@@ -1,0 +1,204 @@
+"""The report's section about one query, as the template shows it. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ccrag.evaluation.rundata import RunAnswer
+from ccrag.experiment.losing import DocumentWay, End
+from ccrag.experiment.outcome import Experiment, QueryWay
+from ccrag.experiment.overview import NOTHING, number
+from ccrag.types import DocId, Evidence, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A document as answers refer to it."""
+
+    number: int
+    """As in the text, from 1."""
+    doc_id: DocId
+    title: str
+    relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """An answer sentence and the numbers it cites."""
+
+    text: str
+    cites: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A span of evidence."""
+
+    evidence: Evidence
+    title: str
+    used: bool
+    """Whether an answer sentence rests on it."""
+    relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What one or several runs answered alike."""
+
+    runs: tuple[tuple[str, str], ...]
+    """Run and its figure on the primary measure."""
+    failed: bool
+    abstained: bool
+    sentences: tuple[Sentence, ...]
+    references: tuple[Reference, ...]
+    evidence: tuple[Shown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WayTable:
+    """Ranks of the relevant documents in one or several runs that have the same ones."""
+
+    runs: tuple[str, ...]
+    stages: tuple[str, ...]
+    documents: tuple[DocumentWay, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One query."""
+
+    anchor: str
+    query: Query
+    gold_answer: str | None
+    quotes: tuple[tuple[DocId, str], ...]
+    spread: str
+    """The primary measure's least and greatest figure."""
+    ends: tuple[tuple[DocId, str, tuple[End, ...]], ...]
+    """A relevant document, its title, and where it ended in each run."""
+    columns: tuple[Column, ...]
+    ways: tuple[WayTable, ...]
+    stages: tuple[str, ...]
+    seconds: tuple[tuple[str, tuple[str, ...]], ...]
+    """Run and milliseconds by stage, the last being their sum."""
+    notes: tuple[tuple[str, str], ...]
+
+
+def section(experiment: Experiment, query: Query, *, anchor: str, primary: str | None) -> Section:
+    """All that the report says about `query`."""
+    ways = {run: found[query.query_id] for run, found in experiment.ways.items()}
+    figures = {run: _figure(experiment, run, query, primary) for run in ways}
+    stages = list(dict.fromkeys(stage for way in ways.values() for stage in way.seconds))
+    gold = experiment.gold
+    return Section(
+        anchor=anchor,
+        query=query,
+        gold_answer=(gold.answers or {}).get(query.query_id),
+        quotes=tuple((q.doc_id, q.text) for q in (gold.quotes or {}).get(query.query_id, ())),
+        spread=_spread(figures),
+        ends=_ends(experiment, ways),
+        columns=_columns(experiment, ways, figures),
+        ways=_way_tables(ways),
+        stages=(*stages, "sum"),
+        seconds=tuple((run, milliseconds(way.seconds, stages)) for run, way in ways.items()),
+        notes=tuple((run, note) for run, way in ways.items() for note in way.notes),
+    )
+
+
+def milliseconds(seconds: Mapping[str, float], stages: list[str]) -> tuple[str, ...]:
+    """Milliseconds in each of `stages`, and their sum."""
+    spent = [seconds.get(stage) for stage in stages]
+    cells = [NOTHING if value is None else f"{value * 1000:.1f}" for value in spent]
+    return (*cells, f"{sum(seconds.values()) * 1000:.1f}" if seconds else NOTHING)
+
+
+def _figure(experiment: Experiment, run: str, query: Query, primary: str | None) -> float | None:
+    if primary is None:
+        return None
+    return experiment.outcome.scores[run].per_query.get(primary, {}).get(query.query_id)
+
+
+def _spread(figures: Mapping[str, float | None]) -> str:
+    known = [figure for figure in figures.values() if figure is not None]
+    if not known:
+        return ""
+    low, high = number(min(known)), number(max(known))
+    return low if low == high else f"{low} … {high}"
+
+
+def _ends(
+    experiment: Experiment, ways: Mapping[str, QueryWay]
+) -> tuple[tuple[DocId, str, tuple[End, ...]], ...]:
+    first = next(iter(ways.values()))
+    return tuple(
+        (
+            document.doc_id,
+            experiment.titles.get(document.doc_id, ""),
+            tuple(way.documents[at].end for way in ways.values()),
+        )
+        for at, document in enumerate(first.documents)
+    )
+
+
+def _columns(
+    experiment: Experiment,
+    ways: Mapping[str, QueryWay],
+    figures: Mapping[str, float | None],
+) -> tuple[Column, ...]:
+    """Answers side by side, equal ones once; a failed query equals another."""
+    alike: dict[RunAnswer | None, list[str]] = {}
+    for run, way in ways.items():
+        alike.setdefault(way.answer, []).append(run)
+    relevant = {document.doc_id for document in next(iter(ways.values())).documents}
+    return tuple(
+        _column(
+            answer,
+            tuple((run, "" if (f := figures[run]) is None else number(f)) for run in runs),
+            relevant,
+            experiment.titles,
+        )
+        for answer, runs in alike.items()
+    )
+
+
+def _column(
+    answer: RunAnswer | None,
+    runs: tuple[tuple[str, str], ...],
+    relevant: set[DocId],
+    titles: Mapping[DocId, str],
+) -> Column:
+    if answer is None:
+        return Column(runs, True, False, (), (), ())
+    used = {evidence_id for sentence in answer.sentences for evidence_id in sentence.evidence_ids}
+    return Column(
+        runs=runs,
+        failed=False,
+        abstained=answer.abstained,
+        sentences=tuple(
+            Sentence(sentence.text, tuple(cited + 1 for cited in sentence.citations))
+            for sentence in answer.sentences
+        ),
+        references=tuple(
+            Reference(at, doc_id, titles.get(doc_id, ""), doc_id in relevant)
+            for at, doc_id in enumerate(answer.references, start=1)
+        ),
+        evidence=tuple(
+            Shown(
+                item, titles.get(item.doc_id, ""), item.evidence_id in used, item.doc_id in relevant
+            )
+            for item in answer.evidence or ()
+        ),
+    )
+
+
+def _way_tables(ways: Mapping[str, QueryWay]) -> tuple[WayTable, ...]:
+    """The ranks of each run, equal tables once; none where nothing is known to be relevant."""
+    tables: list[WayTable] = []
+    for run, way in ways.items():
+        if not way.documents or way.answer is None:
+            continue
+        at = next((n for n, table in enumerate(tables) if table.documents == way.documents), None)
+        if at is None:
+            tables.append(WayTable((run,), tuple(way.documents[0].ranks), way.documents))
+        else:
+            same = tables[at]
+            tables[at] = WayTable((*same.runs, run), same.stages, same.documents)
+    return tuple(tables)
