@@ -1,6 +1,7 @@
 """The report's page: complete, self-contained, and nothing in it that was not escaped."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import orjson
@@ -23,7 +24,7 @@ PAIR = {"single-query-bm25": BAD, "default": GOOD}
 class Tags(HTMLParser):
     """The tags and attributes of a page; complains of unbalanced ones."""
 
-    VOID = frozenset({"meta", "br"})
+    VOID = frozenset({"meta", "br", "wbr"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -184,6 +185,18 @@ def test_only_settings_that_differ_are_listed() -> None:
     assert found["rerank.method"] == {"single-query-bm25": "none", "default": "paper"}
     assert "fusion.rrf_k" not in found
     assert "summary" not in found
+
+
+def test_settings_are_told_of_the_right_runs_whichever_way_the_table_lies() -> None:
+    experiment = experiment_of(PAIR)
+    page = page_of(experiment, primary=None, sections=0)
+    upright = render(page)
+    cells = '<td class="left">none</td><td class="left">paper</td>'
+    assert f'<td class="id nowrap">rerank.method</td>{cells}' in upright
+    (method,) = (setting for setting in page.settings if setting.name == "rerank.method")
+    lying = render(replace(page, settings=(method,)))
+    assert '<tr><th>single-query-bm25</th><td class="left">none</td></tr>' in lying
+    assert '<tr><th>default</th><td class="left">paper</td></tr>' in lying
 
 
 def test_results_hold_everything_as_json() -> None:
