@@ -32,13 +32,12 @@ class Journal:
         """
         self.path = path
         self._offsets: dict[QueryId, int] = {}
-        if path.exists() and path.stat().st_size:
-            self._read(run_digest)
-        else:
+        if not (path.exists() and self._read(run_digest)):
             path.write_bytes(orjson.dumps({"run": run_digest}) + b"\n")
         self._file = path.open("ab")
 
-    def _read(self, run_digest: str) -> None:
+    def _read(self, run_digest: str) -> bool:
+        """Whether there is a whole first line; what follows it is taken, a torn end cut off."""
         end = 0
         with self.path.open("rb") as file:
             for line in file:
@@ -56,6 +55,7 @@ class Journal:
                 end += len(line)
         with self.path.open("r+b") as file:
             file.truncate(end)
+        return end > 0
 
     def __contains__(self, query_id: object) -> bool:
         return query_id in self._offsets
