@@ -114,6 +114,8 @@ class EncoderSettings(Section):
     """Tokens that neighbouring windows share."""
     precision: Literal["fp32", "bf16"] = "fp32"
     """`bf16` only where the processor has it."""
+    backend: Literal["torch", "openvino"] = "torch"
+    """What computes more than a batch; `openvino` is faster once it has converted the model."""
     batch_tokens: int = Field(1024, ge=64)
     """Padded tokens a batch holds; on a CPU small is fast, on a GPU set some 50,000."""
     device: str | None = None

@@ -10,8 +10,9 @@ arithmetic stays float32, so vectors agree to the last bits.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from ccrag.concurrency import in_order
 from ccrag.config import EncoderSettings
-from ccrag.errors import ModelError
+from ccrag.errors import ConfigError, ModelError
 from ccrag.models.batching import mean_unit_rows, token_batches, unit_rows
 from ccrag.models.cached import ModelOutput
 from ccrag.models.encoder import Matrix, OnProgress
@@ -30,6 +31,9 @@ from ccrag.models.windows import token_windows
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+    from ccrag.models.openvino import ConvertedModel
+
+INSTALL_OPENVINO = "pip install 'ccrag[openvino]'"
 Features = dict[str, Any]
 
 
@@ -47,9 +51,14 @@ def open_transformer(settings: EncoderSettings) -> TransformerModel:
     Find the model of `settings`; it is loaded when a text is to be encoded.
 
     Raises:
-        ModelError: it cannot be found, or sentence-transformers is not installed.
+        ModelError: it cannot be found, or a package that runs it is not installed.
+        ConfigError: the backend has no such precision.
     """
     require_package("sentence_transformers", purpose=f"the encoder {settings.model!r}")
+    if settings.backend == "openvino":
+        require_package("openvino", purpose="encoder.backend=openvino", install=INSTALL_OPENVINO)
+        if settings.precision != "fp32":
+            raise ConfigError("encoder.backend=openvino computes in fp32; leave encoder.precision")
     return TransformerModel(find_encoder(settings.model), settings)
 
 
@@ -67,6 +76,7 @@ class TransformerModel:
         }
         self._settings = settings
         self._model: SentenceTransformer | None = None
+        self._converted: ConvertedModel | None = None
         self._loading = Lock()
 
     def identity(self) -> dict[str, str]:
@@ -160,15 +170,24 @@ class TransformerModel:
             for rows in batches:  # a tokenizer is for one thread
                 yield rows, model.preprocess([pieces[row].text for row in rows])
 
-        def forward(item: tuple[list[int], Features]) -> tuple[list[int], Matrix]:
-            rows, batch = item
-            return rows, _forward(model, batch)
-
         if len(batches) < 2 or model.device.type != "cpu":
-            yield from map(forward, features())
+            yield from ((rows, _forward(model, batch)) for rows, batch in features())
             return
         with _one_thread_per_operation() as workers:
-            yield from in_order(forward, features(), workers=workers)
+            run: Callable[[Features], Matrix] = partial(_forward, model)
+            if self._settings.backend == "openvino":
+                run = self._converted_model(streams=workers).forward
+            yield from in_order(lambda item: (item[0], run(item[1])), features(), workers=workers)
+
+    def _converted_model(self, *, streams: int) -> ConvertedModel:
+        """OpenVINO's copy, made when there is first more to encode than one batch."""
+        from ccrag.models.openvino import ConvertedModel
+
+        model = self.loaded()
+        with self._loading:
+            if self._converted is None:
+                self._converted = ConvertedModel(model, streams=streams)
+            return self._converted
 
 
 def _forward(model: SentenceTransformer, features: Features) -> Matrix:

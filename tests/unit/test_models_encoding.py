@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ccrag.cli.models import app
 from ccrag.config import EncoderSettings
-from ccrag.errors import InputError, ModelError
+from ccrag.errors import ConfigError, InputError, ModelError
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import load_encoder
 from ccrag.models.static import distill_static
@@ -38,13 +38,18 @@ def open_model(model: Path, **options: object) -> CachedEncoder:
     )
 
 
-@pytest.mark.parametrize("batch_tokens", [64, 4096])  # many batches over cores, and a single one
-def test_vectors_are_those_of_sentence_transformers(tiny: Path, batch_tokens: int) -> None:
+@pytest.mark.parametrize(
+    ("batch_tokens", "backend"),
+    [(64, "torch"), (64, "openvino"), (4096, "torch"), (4096, "openvino")],
+)  # many batches over cores, and a single one
+def test_vectors_are_those_of_sentence_transformers(
+    tiny: Path, batch_tokens: int, backend: str
+) -> None:
     import torch
     from sentence_transformers import SentenceTransformer
 
     threads = torch.get_num_threads()
-    found = open_model(tiny, batch_tokens=batch_tokens).encode_passages(TEXTS)
+    found = open_model(tiny, batch_tokens=batch_tokens, backend=backend).encode_passages(TEXTS)
     expected = SentenceTransformer(str(tiny), device="cpu").encode(TEXTS)
     np.testing.assert_allclose(found.vectors, expected, atol=1e-5)
     assert torch.get_num_threads() == threads
@@ -122,6 +127,19 @@ def test_what_is_no_encoder_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be loaded as an encoder") as refused:
         open_model(tmp_path).encode_passages(["a"])
     assert "\n" not in str(refused.value)
+
+
+def test_openvino_is_refused_where_its_copy_gives_other_vectors(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccrag.models.openvino.TOLERANCE", -1.0)
+    with pytest.raises(ModelError, match=r"other vectors than torch.*encoder\.backend=torch"):
+        open_model(tiny, batch_tokens=64, backend="openvino").encode_passages(TEXTS)
+
+
+def test_openvino_has_one_precision(tiny: Path) -> None:
+    with pytest.raises(ConfigError, match="computes in fp32"):
+        open_model(tiny, backend="openvino", precision="bf16")
 
 
 def test_bf16_is_refused_where_the_processor_has_none(

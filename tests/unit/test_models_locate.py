@@ -74,6 +74,7 @@ def test_a_model_that_is_nowhere_is_named_with_the_ways_to_get_it() -> None:
     ("model", "package", "install"),
     [
         (DEFAULT, "sentence_transformers", r"pip install 'ccrag\[neural\]'"),
+        (DEFAULT, "openvino", r"pip install 'ccrag\[openvino\]'"),
         ("static:folder", "model2vec", r"pip install 'ccrag\[static\]'"),
     ],
 )
@@ -82,7 +83,7 @@ def test_a_missing_package_gives_the_install_line(
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ModelError, match=f"needs {package}: {install}"):
-        load_encoder(EncoderSettings(model=model, cache=False))
+        load_encoder(EncoderSettings(model=model, cache=False, backend="openvino"))
 
 
 def test_importing_the_encoder_imports_no_model_library() -> None:
