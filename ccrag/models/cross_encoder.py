@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
     from torch import Tensor
 
+_CLASSIFIER = "ForSequenceClassification"
+_LOADING_ERRORS = (OSError, ValueError, KeyError, ImportError, RuntimeError)
+
 
 def open_cross_encoder(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
     """
@@ -23,49 +27,72 @@ def open_cross_encoder(folder: ModelFolder, *, device: str | None) -> CrossEncod
     Raises:
         ModelError: it cannot be loaded, or its scores would be random or of another kind.
     """
-    require_package("sentence_transformers", purpose="reranking with a cross-encoder")
+    require_package("sentence_transformers", purpose="a cross-encoder")
+    from ccrag.models.token_match import is_match_model, load_match_model
+
+    own = is_match_model(folder.path)
+    architecture = _architecture(folder)
+    if not own and not architecture.endswith(_CLASSIFIER):
+        raise ModelError(
+            f"{folder.model_id!r} is no cross-encoder but a {architecture}; train one from it: "
+            f"ccrag models train-reranker --base {folder.model_id}"
+        )
     try:
         with quiet_loading():
-            model, own = _load(folder, device=device)
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ModelError(
-            f"{folder.model_id!r} cannot be loaded as a cross-encoder: {reason}"
-        ) from error
-    if not own:
-        _check_classifier(model, folder.model_id)
+            model = load_match_model(folder.path, device=device) if own else _load(folder, device)
+    except _LOADING_ERRORS as error:
+        raise _not_loaded(folder, error) from error
+    if not own and model.num_labels != 1:
+        raise ModelError(f"{folder.model_id!r} gives {model.num_labels} scores a pair, not one")
+    return _with_fast_tokenizer(model, folder)
+
+
+def open_trainable(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
+    """
+    A model to train: `folder` if it is a cross-encoder, else the encoder in it with a new head.
+
+    Raises:
+        ModelError: it cannot be loaded, or is a classifier with several scores.
+    """
+    require_package("sentence_transformers", purpose="training a reranker")
+    from ccrag.models.token_match import is_match_model, new_match_model
+
+    if is_match_model(folder.path) or _architecture(folder).endswith(_CLASSIFIER):
+        return open_cross_encoder(folder, device=device)
+    try:
+        with quiet_loading():
+            model = new_match_model(folder.path, device=device)
+    except _LOADING_ERRORS as error:
+        raise _not_loaded(folder, error) from error
+    return _with_fast_tokenizer(model, folder)
+
+
+def _architecture(folder: ModelFolder) -> str:
+    """What the weights in `folder` are, as its config.json says."""
+    try:
+        config = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
+        return str((config.get("architectures") or ["model without a head"])[0])
+    except (OSError, ValueError, AttributeError) as error:
+        raise _not_loaded(folder, error) from error
+
+
+def _load(folder: ModelFolder, device: str | None) -> CrossEncoder:
+    from sentence_transformers import CrossEncoder
+
+    return CrossEncoder(str(folder.path), device=device, local_files_only=True)
+
+
+def _not_loaded(folder: ModelFolder, error: Exception) -> ModelError:
+    reason = str(error).partition("\n")[0]
+    return ModelError(f"{folder.model_id!r} cannot be loaded as a cross-encoder: {reason}")
+
+
+def _with_fast_tokenizer(model: CrossEncoder, folder: ModelFolder) -> CrossEncoder:
     if not model.tokenizer.is_fast:
         raise ModelError(
             f"{folder.model_id!r} has no fast tokenizer (tokenizer.json), which windows need"
         )
     return model
-
-
-def _load(folder: ModelFolder, *, device: str | None) -> tuple[CrossEncoder, bool]:
-    from ccrag.models.token_match import is_match_model, load_match_model
-
-    if is_match_model(folder.path):
-        return load_match_model(folder.path, device=device), True
-    from sentence_transformers import CrossEncoder
-
-    return CrossEncoder(str(folder.path), device=device, local_files_only=True), False
-
-
-def is_classifier(model: CrossEncoder) -> bool:
-    """Whether the head comes with the weights; on another model a random one would be put."""
-    architectures = getattr(model.config, "architectures", None) or [""]
-    return str(architectures[0]).endswith("ForSequenceClassification")
-
-
-def _check_classifier(model: CrossEncoder, name: str) -> None:
-    if not is_classifier(model):
-        kind = (getattr(model.config, "architectures", None) or ["model without a head"])[0]
-        raise ModelError(
-            f"{name!r} is no cross-encoder but a {kind}; "
-            f"train one from it: ccrag models train-reranker --base {name}"
-        )
-    if model.num_labels != 1:
-        raise ModelError(f"{name!r} gives {model.num_labels} scores a pair; expected one")
 
 
 def token_limit(model: CrossEncoder) -> int:

