@@ -41,6 +41,10 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
         apart: Features = {"attention_mask": visible[:, None]}
         if "token_type_ids" in features:  # to the encoder, each stands alone
             apart["token_type_ids"] = torch.zeros_like(features["input_ids"])
+        if self.model.config.model_type == "bert":  # each text's places count from its own start
+            places = torch.arange(valid.shape[1], device=valid.device).expand(valid.shape)
+            begins = (~text).sum(1, keepdim=True) - 1
+            apart["position_ids"] = torch.where(text, places - begins, places)
         features |= super().forward(dict(features), **{**kwargs, **apart})
         return features | {"query_tokens": ~text & valid, "text_tokens": text & valid}
 

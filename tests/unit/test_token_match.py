@@ -44,11 +44,13 @@ def test_untrained_the_score_is_of_the_two_texts_apart(encoder: Path, model: Any
     plain = transformers.AutoModel.from_pretrained(encoder).eval()
     pair = tokenizer("alpha beta", "beta delta gamma", return_tensors="pt")
     cut = 4  # [CLS] alpha beta [SEP]
-    ids, places = pair["input_ids"], torch.arange(pair["input_ids"].shape[1])[None]
+    ids = pair["input_ids"]
     with torch.inference_mode():
         query, text = (
-            plain(input_ids=ids[:, part], position_ids=places[:, part]).last_hidden_state[0]
-            for part in (slice(0, cut), slice(cut, None))
+            plain(
+                input_ids=part, position_ids=torch.arange(len(part[0]))[None] + first
+            ).last_hidden_state[0]
+            for part, first in ((ids[:, :cut], 0), (ids[:, cut:], 1))
         )
         means = cosine_similarity(query.mean(0), text.mean(0), dim=0)
         matches = (normalize(query, dim=1) @ normalize(text, dim=1).T).max(1).values.mean()
