@@ -15,9 +15,6 @@ from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query
 POOL = 100
 """Candidates of a query that names none: so many of BM25's best, and those judged."""
 
-MAX_WORDS = 300
-"""A document up to this long is learnt from whole: its end alone is a poor example of it."""
-
 
 def read_judged(
     queries: Path, documents: Sequence[Path], qrels: Path, *, max_words: int, k1: float, b: float

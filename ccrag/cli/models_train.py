@@ -20,7 +20,7 @@ def train_reranker_command(
     base: Annotated[
         str, typer.Option(help="Cross-encoder or encoder to start from: a folder or a name.")
     ] = "sentence-transformers/all-MiniLM-L6-v2",
-    epochs: Annotated[int, typer.Option(min=1, help="How often each query comes up.")] = 1,
+    epochs: Annotated[int, typer.Option(min=1, help="How often each query comes up.")] = 2,
     held_out: Annotated[
         float, typer.Option(min=0.01, max=0.9, help="Share of queries to evaluate on.")
     ] = 0.2,
@@ -31,10 +31,10 @@ def train_reranker_command(
 
     Example: ccrag models train-reranker queries.jsonl documents.jsonl qrels.txt --out reranker
     """
-    from ccrag.config import Bm25Settings
+    from ccrag.config import Bm25Settings, ChunkingSettings
     from ccrag.models.fitting import TrainingPlan
     from ccrag.models.training import train_reranker
-    from ccrag.training_data import MAX_WORDS, read_judged
+    from ccrag.training_data import read_judged
 
     bm25 = Bm25Settings()
     plan = TrainingPlan(epochs=epochs, held_out=held_out, seed=seed)
@@ -43,7 +43,7 @@ def train_reranker_command(
             queries,
             [documents],
             qrels,
-            max_words=MAX_WORDS,
+            max_words=ChunkingSettings().max_words,
             k1=bm25.k1,
             b=bm25.b,
         )

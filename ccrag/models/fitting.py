@@ -40,17 +40,17 @@ class Pair(NamedTuple):
 class TrainingPlan:
     """How long, how fast, on how much."""
 
-    epochs: int = 1
+    epochs: int = 2
     """How often each query comes up, every time with other texts."""
     texts_per_query: int = 16
     queries_per_step: int = 1
-    max_tokens: int = 192
+    max_tokens: int = 160
     """Read of a pair, in training and evaluation; the model itself keeps its limit."""
     learning_rate: float = 2e-5
     """Of a cross-encoder's weights."""
-    head_rate: float = 1e-5
+    head_rate: float = 5e-5
     """Of the cross-attention layer of a new head."""
-    few_rate: float = 3e-4
+    few_rate: float = 3e-3
     """Of its weights of cosines and of query tokens."""
     held_out: float = 0.2
     """Share of the queries that are not trained on."""

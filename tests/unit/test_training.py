@@ -8,7 +8,7 @@ import pytest
 
 from ccrag.errors import InputError, ModelError
 from ccrag.models.judged import JudgedQuery, ndcg, split
-from ccrag.training_data import MAX_WORDS, read_judged
+from ccrag.training_data import read_judged
 from tests.unit.tiny_models import WORDS, save_model
 
 torch = pytest.importorskip("torch", reason="needs the extra ccrag[neural]")
@@ -144,7 +144,7 @@ def test_trained_on_cranfield_it_beats_bm25_on_other_queries(tmp_path: Path) -> 
         CRANFIELD / "queries.jsonl",
         [CRANFIELD / "documents.jsonl"],
         CRANFIELD / "qrels.txt",
-        max_words=MAX_WORDS,
+        max_words=140,
         k1=1.5,
         b=0.75,
     )
