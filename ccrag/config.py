@@ -5,7 +5,7 @@ Pure stages never see these objects: `pipeline` hands them the values they need.
 """
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
@@ -242,6 +242,14 @@ class EvidenceSettings(Section):
 class AnswerSettings(Section):
     """How evidence becomes an answer."""
 
+    generator: Literal["extractive", "llm"] = "extractive"
+    """Sentences of the evidence as they stand, or sentences a language model writes from it."""
+    prompt: str = "answer"
+    """`llm`: a packaged prompt, or a `.md` file of your own."""
+    show_title: bool = True
+    """`llm`: the document's title stands beside each piece of evidence."""
+    show_date: bool = False
+    """`llm`: so does the document's date."""
     max_sentences: int = Field(5, ge=1)
     max_per_document: int | None = Field(None, ge=1)
     max_words: int = Field(400, ge=1)
@@ -255,6 +263,49 @@ class AnswerSettings(Section):
     min_coverage: float = Field(0.0, ge=0, le=1)
     """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
     abstention: str = "The given documents do not answer this question."
+
+
+class LlmSettings(Section):
+    """The language model: what decides its replies. Where it runs is in `provider`."""
+
+    model: str = "gpt-4.1-mini"
+    """As the server names it."""
+    temperature: float | None = Field(0.0, ge=0, le=2)
+    """This and the next two: None leaves it to the server, as some models demand."""
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = 7
+    max_tokens: int = Field(1024, ge=1)
+    """Of a reply; a longer one is cut off."""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """What the server calls that limit; OpenAI's reasoning models want the second."""
+    structured: Literal["json-schema", "json-object", "off"] = "json-schema"
+    """How a server is asked for JSON; `off` for one that refuses `response_format`."""
+    extra: dict[str, Any] = Field(default_factory=dict)
+    """Further keys of the request's body, for what one server alone knows."""
+
+
+class ProviderSettings(Section):
+    """The server a language model runs on: any that speaks OpenAI's chat completions."""
+
+    base_url: str = "https://api.openai.com/v1"
+    api_key: SecretStr | None = None
+    """
+    From the environment: `CCRAG_PROVIDER__API_KEY`. For OpenAI's own URL, `OPENAI_API_KEY` does
+    too; another server never gets that one.
+    """
+    timeout_s: float = Field(60.0, gt=0)
+    """Per try."""
+    retries: int = Field(4, ge=0)
+    """How often a call is tried again after 429, 5xx, a time-out or a lost connection."""
+    concurrency: int = Field(4, ge=1)
+    """Calls under way at once."""
+    prompt_price: float = Field(0.0, ge=0)
+    """Per million tokens, for the count of costs; so is the next."""
+    completion_price: float = Field(0.0, ge=0)
+    cache: bool = False
+    """Keep replies on disk, so that the same request to the same server is asked once."""
+    cache_folder: Path | None = None
+    """None: the per-user cache directory."""
 
 
 class OutputSettings(Section):
@@ -289,6 +340,7 @@ class PipelineSettings(Section):
     select: SelectSettings = SelectSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     answer: AnswerSettings = AnswerSettings()
+    llm: LlmSettings = LlmSettings()
 
     @model_validator(mode="after")
     def _check_stages_fit(self) -> Self:
@@ -309,4 +361,5 @@ class Settings(PipelineSettings):
 
     engine: EngineSettings = EngineSettings()
     node: NodeSettings = NodeSettings()
+    provider: ProviderSettings = ProviderSettings()
     output: OutputSettings = OutputSettings()

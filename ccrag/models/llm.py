@@ -1,0 +1,169 @@
+"""
+A language model over HTTP: the interface, the client, and how it is had from its settings.
+
+Importing this imports no client library. The values live in `ccrag.chat`.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+
+import orjson
+
+from ccrag.chat.reply import ChatReply, parse_reply
+from ccrag.chat.request import ChatParameters, ChatRequest, request_body
+from ccrag.config import LlmSettings, ProviderSettings
+from ccrag.errors import ConfigError, ModelError
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+OPENAI_URL = "https://api.openai.com/v1"
+MAX_ERROR_CHARS = 300
+
+
+class Llm(Protocol):
+    """Answers chat requests; safe to call from several threads."""
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """
+        Ask once.
+
+        Raises:
+            ModelError: no reply could be had.
+        """
+        ...
+
+
+def parameters_of(settings: LlmSettings) -> ChatParameters:
+    """What `settings` say, as a request carries it."""
+    return ChatParameters(
+        model=settings.model,
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        seed=settings.seed,
+        max_tokens=settings.max_tokens,
+        max_tokens_field=settings.max_tokens_field,
+        structured=settings.structured,
+        extra=settings.extra,
+    )
+
+
+def load_llm(settings: ProviderSettings) -> Llm:
+    """
+    The model server of `settings`; nothing is asked yet.
+
+    Raises:
+        ModelError: the client's package is not installed.
+        ConfigError: OpenAI's own server without a key.
+    """
+    return ServedLlm(open_client(settings), settings)
+
+
+def open_client(settings: ProviderSettings) -> "OpenAI":
+    """
+    The official client, set up for `settings`: it retries by itself, with growing pauses.
+
+    Raises:
+        ModelError: the package is not installed.
+        ConfigError: OpenAI's own server without a key.
+    """
+    try:
+        from openai import OpenAI
+    except ImportError as error:
+        raise ModelError("a language model needs the package: pip install 'ccrag[llm]'") from error
+    return OpenAI(
+        api_key=_key(settings),
+        base_url=settings.base_url,
+        timeout=settings.timeout_s,
+        max_retries=settings.retries,
+    )
+
+
+def _key(settings: ProviderSettings) -> str:
+    """The key, or a stand-in for servers that ask for none; OpenAI's own goes to OpenAI alone."""
+    if settings.api_key is not None:
+        return settings.api_key.get_secret_value()
+    if settings.base_url.rstrip("/") != OPENAI_URL:
+        return "none"
+    key = os.environ.get("OPENAI_API_KEY")
+    if not key:
+        raise ConfigError(
+            f"{OPENAI_URL} needs a key: set CCRAG_PROVIDER__API_KEY in the environment, or "
+            "CCRAG_PROVIDER__BASE_URL to another server"
+        )
+    return key
+
+
+class ServedLlm:
+    """A model behind `/chat/completions`."""
+
+    def __init__(self, client: "OpenAI", settings: ProviderSettings) -> None:
+        self._client = client
+        self._settings = settings
+        self._slots = BoundedSemaphore(settings.concurrency)
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """
+        Ask the server, waiting while `provider.concurrency` calls are under way.
+
+        Raises:
+            ModelError: it refused, or failed more often than `provider.retries` allow.
+        """
+        import httpx
+
+        with self._slots, client_errors(self._settings, secret=self._client.api_key):
+            response = self._client.post(
+                "/chat/completions", cast_to=httpx.Response, body=request_body(request)
+            )
+        try:
+            body = orjson.loads(response.content)
+        except orjson.JSONDecodeError as error:
+            raise ModelError(f"{_server(self._settings)}: its reply is not JSON") from error
+        return parse_reply(body)
+
+
+@contextmanager
+def client_errors(settings: ProviderSettings, *, secret: str) -> Iterator[None]:
+    """Turn the client's errors into one line that names the server and never the key."""
+    from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+
+    server = _server(settings)
+    try:
+        yield
+    except APITimeoutError as error:
+        raise ModelError(
+            f"{server}: no reply within {settings.timeout_s:g} s, {_tries(settings)}; "
+            "raise provider.timeout_s, or look after the server"
+        ) from error
+    except APIConnectionError as error:
+        raise ModelError(
+            f"{server}: cannot be reached, {_tries(settings)}; is provider.base_url right?"
+        ) from error
+    except APIStatusError as error:
+        said = _one_line(error.message, secret)
+        retried = f", {_tries(settings)}" if _is_transient(error.status_code) else ""
+        raise ModelError(f"{server}: status {error.status_code}{retried}: {said}") from error
+    except OpenAIError as error:
+        raise ModelError(f"{server}: {_one_line(str(error), secret)}") from error
+
+
+def _server(settings: ProviderSettings) -> str:
+    """The server's name alone: a URL may hold a password."""
+    return urlsplit(settings.base_url).hostname or "the model's server"
+
+
+def _tries(settings: ProviderSettings) -> str:
+    return f"tried {settings.retries + 1} times"
+
+
+def _is_transient(status: int) -> bool:
+    return status in (408, 409, 429) or status >= 500
+
+
+def _one_line(message: str, secret: str) -> str:
+    line = " ".join(message.replace(secret, "***").split())
+    return line if len(line) <= MAX_ERROR_CHARS else line[: MAX_ERROR_CHARS - 1] + "…"
