@@ -1,6 +1,7 @@
 """From files to a served index: scan, cut, write, switch."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -8,6 +9,7 @@ from typing import Literal
 
 from ccrag.concurrency import prefetched
 from ccrag.config import Settings
+from ccrag.corpus.given import Corpus
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.scan import CorpusScan
 from ccrag.cutting import EncodingCounts, cut_documents
@@ -49,22 +51,45 @@ def index_documents(
         InputError: a file or record at fault (with `on_error="skip"`, only whole files).
         EngineError: the engine could not be started or written to.
     """
+    return index_corpus(
+        lambda: CorpusScan(paths, on_error=on_error, citations=citations),
+        name,
+        settings,
+        on_progress=on_progress,
+        notify=notify,
+    )
+
+
+def index_corpus(
+    open_corpus: Callable[[], AbstractContextManager[Corpus]],
+    name: str,
+    settings: Settings,
+    *,
+    on_progress: Callable[[int], None] = lambda _: None,
+    notify: Notify = silent,
+) -> IndexReport:
+    """
+    As `index_documents`, of any collection; it is opened when engine and models are there.
+
+    Raises:
+        InputError: a document at fault.
+        EngineError: the engine could not be started or written to.
+    """
     began = perf_counter()
     client = open_client(settings, notify=notify)
     recipe, encoder = _recipe_and_encoder(settings)
-    with CorpusScan(paths, on_error=on_error, citations=citations) as scan:
+    counts = EncodingCounts()
+    with open_corpus() as corpus:
         plan = BuildPlan(
             name=name,
-            corpus=scan.fingerprint,
-            documents=scan.count,
-            max_edges=scan.max_edges,
+            corpus=corpus.fingerprint,
+            documents=corpus.count,
+            max_edges=corpus.max_edges,
             recipe=recipe,
         )
 
-        counts = EncodingCounts()
-
         def cut() -> Iterator[CutDocument]:
-            counted = ((document, scan.edges(document.doc_id)) for document in scan.documents())
+            counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
             chunking, stored = settings.chunking, recipe.vectors is not None
             return cut_documents(counted, chunking, encoder, with_vectors=stored, counts=counts)
 
@@ -75,7 +100,7 @@ def index_documents(
             settings.engine,
             on_progress=on_progress,
         )
-        return IndexReport(scan.report, built, counts, perf_counter() - began)
+        return IndexReport(corpus.report, built, counts, perf_counter() - began)
 
 
 def _recipe_and_encoder(settings: Settings) -> tuple[Recipe, Encoder | None]:

@@ -254,6 +254,11 @@ class Answer:
     """All evidence shown, used or not, in order of `evidence_id`."""
     abstained: bool = False
 
+    def evidence_of(self, sentence: AnswerSentence) -> tuple[Evidence, ...]:
+        """The spans that `sentence` rests on, in its own order."""
+        shown = {evidence.evidence_id: evidence for evidence in self.evidence}
+        return tuple(shown[evidence_id] for evidence_id in sentence.evidence_ids)
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:

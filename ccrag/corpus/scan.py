@@ -24,7 +24,7 @@ CITING, CITED = "citing_doc_id", "cited_doc_id"
 _DIGEST_BYTES = 16
 
 
-class _Digest:
+class Digest:
     """
     A digest of a set of things, whatever their order: the sum of their digests.
 
@@ -36,11 +36,13 @@ class _Digest:
         self._count = 0
 
     def add(self, content: bytes) -> None:
+        """Put one thing into the set."""
         digest = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
         self._sum += int.from_bytes(digest, "big")
         self._count += 1
 
     def add_document(self, document: Document) -> None:
+        """Put a document with all its fields into the set."""
         rest = (
             document.doc_id,
             document.title,
@@ -51,13 +53,15 @@ class _Digest:
         self.add(f"{rest!r}{document.text}".encode())
 
     def hexdigest(self) -> str:
+        """The digest of the set, 32 hex digits."""
         total = self._sum % (1 << 8 * _DIGEST_BYTES)
         return hashlib.blake2b(
             f"{self._count} {total}".encode(), digest_size=_DIGEST_BYTES
         ).hexdigest()
 
 
-def _edges_digest(ledger: Ledger) -> bytes:
+def edges_digest(ledger: Ledger) -> bytes:
+    """A digest of all edges between documents of the collection."""
     content = hashlib.blake2b(digest_size=_DIGEST_BYTES)
     for doc_id, edges in ledger.edge_counts():
         content.update(f"{edges} {doc_id}\n".encode())
@@ -103,7 +107,7 @@ class CorpusScan:
         except BaseException:
             self.close()
             raise
-        digest.add(_edges_digest(self._ledger))
+        digest.add(edges_digest(self._ledger))
         self.fingerprint = digest.hexdigest()
         """Of all documents, their fields and edges, in whatever order they come; hexadecimal."""
         self.count = self.report.documents
@@ -111,8 +115,8 @@ class CorpusScan:
         self.unknown_edges = self._ledger.unknown_edges()
         """Edges from or to a document that is not in the collection; they count nowhere."""
 
-    def _read(self, paths: Sequence[Path]) -> _Digest:
-        digest = _Digest()
+    def _read(self, paths: Sequence[Path]) -> Digest:
+        digest = Digest()
         documents = read_documents(
             self._files, on_error=self._on_error, report=self.report, ledger=self._ledger
         )
@@ -132,7 +136,7 @@ class CorpusScan:
         Raises:
             InputError: at the end, if they are not what the first reading saw.
         """
-        digest = _Digest()
+        digest = Digest()
         repeated = self.report.skipped["duplicate"] > 0
         for document in read_documents(
             self._files, on_error=self._on_error, ledger=self._ledger if repeated else None

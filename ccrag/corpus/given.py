@@ -1,0 +1,96 @@
+"""Documents that are in memory already, seen as a collection the way `scan` sees files."""
+
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Protocol, Self
+
+from ccrag.corpus.fields import as_id
+from ccrag.corpus.ledger import Ledger, Origin
+from ccrag.corpus.load import LoadReport
+from ccrag.corpus.scan import Digest, edges_digest
+from ccrag.errors import InputError
+from ccrag.types import DocId, Document
+
+
+class Corpus(Protocol):
+    """A collection known as a whole before anything of it is written."""
+
+    @property
+    def report(self) -> LoadReport: ...
+    @property
+    def fingerprint(self) -> str:
+        """Of all documents, their fields and edges, in whatever order they come; hexadecimal."""
+        ...
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def max_edges(self) -> int: ...
+
+    def documents(self) -> Iterator[Document]: ...
+
+    def edges(self, doc_id: DocId) -> int: ...
+
+
+class GivenDocuments:
+    """
+    A `Corpus` of documents held in memory; the same documents from files have its fingerprint.
+
+    Close it, or use it in a `with` statement: it holds a temporary database.
+    """
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        """
+        Look at every document once.
+
+        Raises:
+            InputError: no document, an id that cannot be one, or an id given twice.
+        """
+        self._documents = tuple(documents)
+        self._ledger = Ledger()
+        self.report = LoadReport()
+        digest = Digest()
+        try:
+            for number, document in enumerate(self._documents, start=1):
+                self._enter(number, document)
+                digest.add_document(document)
+            if not self._documents:
+                raise InputError("no documents were given")
+        except BaseException:
+            self.close()
+            raise
+        self._ledger.count_edges()
+        digest.add(edges_digest(self._ledger))
+        self.fingerprint = digest.hexdigest()
+        self.count = len(self._documents)
+        self.max_edges = self._ledger.max_edges()
+
+    def _enter(self, number: int, document: Document) -> None:
+        as_id(document.doc_id, field=f"the doc_id of document {number}")
+        if not self._ledger.enter(document.doc_id, Origin(0, number)):
+            raise InputError(f"document {number}: id {document.doc_id!r} was given before")
+        self._ledger.link(document.doc_id, document.links)
+        self.report.add(document)
+
+    def documents(self) -> Iterator[Document]:
+        """The documents, in the order given."""
+        return iter(self._documents)
+
+    def edges(self, doc_id: DocId) -> int:
+        """How many edges between the documents touch this one."""
+        return self._ledger.edges(doc_id) if self.max_edges else 0
+
+    def close(self) -> None:
+        """Let go of the temporary database."""
+        self._ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,165 @@
+"""
+The front door for programs: one collection under one pipeline, opened once and asked often.
+
+What `ccrag index`, `search` and `ask` do, without files and text in between. Everything it returns
+is a value of `ccrag.types`; every error is a `CcragError` whose message says what to do.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+from ccrag.corpus.given import GivenDocuments
+from ccrag.engine.client import Notify, silent
+from ccrag.errors import InputError, UnknownDocumentError
+from ccrag.indexing import index_corpus, index_documents
+from ccrag.layers import load_settings
+from ccrag.opening import open_pipeline
+from ccrag.pipeline import Pipeline
+from ccrag.stages.way import Failure
+from ccrag.types import Candidates, DocId, Document, Query, Result
+
+QUERY_ID = "q"
+
+
+class Collection:
+    """
+    Documents that were indexed under a name, with the pipeline that answers from them.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        """Take a pipeline as it is; `open` and `build` make one from settings."""
+        self.pipeline = pipeline
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        *,
+        pipeline: str | Path | None = None,
+        settings: Sequence[str] = (),
+        notify: Notify = silent,
+    ) -> Self:
+        """
+        Open what `ccrag index` or `build` made; starts the embedded OpenSearch when needed.
+
+        Args:
+            pipeline: a named pipeline, or a TOML file; None means the default one.
+            settings: overrides as `section.key=value`, like `--set`.
+            notify: takes a line on whatever takes a while.
+
+        Raises:
+            ConfigError: no such pipeline or setting.
+            IndexMissingError: nothing was indexed under this name for this pipeline.
+            EngineError: OpenSearch is out of reach, or the index does not fit the pipeline.
+            ModelError: a model the pipeline needs cannot be had.
+        """
+        return cls(open_pipeline(load_settings(pipeline, settings), name, notify=notify))
+
+    @classmethod
+    def build(
+        cls,
+        name: str,
+        documents: Iterable[Document] | Sequence[Path],
+        *,
+        pipeline: str | Path | None = None,
+        settings: Sequence[str] = (),
+        notify: Notify = silent,
+    ) -> Self:
+        """
+        Index documents, or files and folders of them, and open the collection.
+
+        Does nothing twice: when the same documents lie there already, it only opens. Documents
+        indexed under `name` before are replaced.
+
+        Args:
+            documents: `Document` values, or paths; not both.
+
+        Raises:
+            InputError: a document, record or file that cannot be used; says which.
+            CcragError: whatever `open` may raise.
+        """
+        loaded = load_settings(pipeline, settings)
+        paths, values = _parted(documents)
+        if paths:
+            index_documents(paths, name, loaded, notify=notify)
+        else:
+            index_corpus(lambda: GivenDocuments(values), name, loaded, notify=notify)
+        return cls(open_pipeline(loaded, name, notify=notify))
+
+    def ask(self, text: str, *, candidates: Candidates | Iterable[DocId]) -> Result:
+        """
+        Answer a question from the candidate documents and nothing else.
+
+        Args:
+            candidates: document ids, or `Candidates.whole_index()`.
+
+        Returns:
+            The answer (or an abstention) with its evidence, the ranking, and each stage's trace.
+
+        Raises:
+            EmptyCandidatesError: no candidate was named.
+            UnknownDocumentError: the collection does not hold a candidate.
+            CcragError: the engine or a model failed.
+        """
+        return self.pipeline.answer(make_query(text, candidates))
+
+    def search(self, text: str, *, candidates: Candidates | Iterable[DocId]) -> Result:
+        """
+        Rank the candidates' passages; the result's answer is empty.
+
+        Raises:
+            CcragError: as `ask`.
+        """
+        return self.pipeline.search(make_query(text, candidates))
+
+    def ask_many(self, queries: Sequence[Query]) -> Iterator[Result | Failure]:
+        """
+        Answer queries in order, many to a request; one that fails yields a `Failure`.
+
+        Raises:
+            EngineError: the engine itself failed.
+        """
+        return self.pipeline.run(queries)
+
+    def document(self, doc_id: DocId) -> Document:
+        """
+        A document as it was indexed, so that `text[start:end]` of any evidence can be read in it.
+
+        Raises:
+            UnknownDocumentError: the collection does not hold it.
+        """
+        index = self.pipeline.index
+        found = index.documents(Candidates.whole_index(), [doc_id])
+        if doc_id not in found:
+            raise UnknownDocumentError(QUERY_ID, [doc_id], index=index.facts.name)
+        return found[doc_id]
+
+
+def make_query(text: str, candidates: Candidates | Iterable[DocId]) -> Query:
+    """
+    A question with what may answer it.
+
+    Raises:
+        InputError: the question is blank, or a candidate is no id.
+        EmptyCandidatesError: no candidate was named.
+    """
+    if not text.strip():
+        raise InputError("the question is empty")
+    if not isinstance(candidates, Candidates):
+        candidates = Candidates.of(candidates, query_id=QUERY_ID)
+    return Query(QUERY_ID, text, candidates)
+
+
+def _parted(
+    documents: Iterable[Document] | Sequence[Path],
+) -> tuple[list[Path], list[Document]]:
+    """Paths and documents, of which only one kind may be there."""
+    given = list(documents)
+    paths = [item for item in given if isinstance(item, Path)]
+    values = [item for item in given if isinstance(item, Document)]
+    if len(paths) + len(values) != len(given) or (paths and values):
+        raise InputError("give either Document values or pathlib.Path values, nothing else")
+    return paths, values

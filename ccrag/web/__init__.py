@@ -1,0 +1,1 @@
+"""HTTP API, page and MCP server over collections."""
