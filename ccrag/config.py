@@ -250,6 +250,12 @@ class AnswerSettings(Section):
     """`llm`: the document's title stands beside each piece of evidence."""
     show_date: bool = False
     """`llm`: so does the document's date."""
+    min_evidence_score: float | None = None
+    """`llm`: with no evidence of this score, on its scorer's scale, abstain and ask nothing."""
+    unsupported: Literal["keep", "flag", "drop"] = "flag"
+    """`llm`: what becomes of a sentence that its evidence does not hold; `keep` does not look."""
+    support_threshold: float = Field(0.5, ge=0, le=1)
+    """`llm`: the share of a sentence's content terms its evidence must hold."""
     max_sentences: int = Field(5, ge=1)
     max_per_document: int | None = Field(None, ge=1)
     max_words: int = Field(400, ge=1)
@@ -298,7 +304,7 @@ class ProviderSettings(Section):
     retries: int = Field(4, ge=0)
     """How often a call is tried again after 429, 5xx, a time-out or a lost connection."""
     concurrency: int = Field(4, ge=1)
-    """Calls under way at once."""
+    """Calls under way at once; a run has at most two batches (`retrieval.batch`) to ask for."""
     prompt_price: float = Field(0.0, ge=0)
     """Per million tokens, for the count of costs; so is the next."""
     completion_price: float = Field(0.0, ge=0)

@@ -5,8 +5,9 @@ from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import IndexFacts, open_index
 from ccrag.errors import IndexMismatchError
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
+from ccrag.models.llm import Llm, load_llm
 from ccrag.models.reranker import Reranker, load_reranker
-from ccrag.pipeline import Pipeline, needs_query_vectors, needs_reranker
+from ccrag.pipeline import Pipeline, needs_llm, needs_query_vectors, needs_reranker
 from ccrag.recipes import recipe_of
 
 
@@ -22,7 +23,13 @@ def open_pipeline(settings: Settings, name: str, *, notify: Notify = silent) -> 
     client = open_client(settings, notify=notify)
     index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
     encoder = _query_encoder(settings, index.facts)
-    return Pipeline(settings, index, encoder=encoder, reranker=open_reranker(settings))
+    return Pipeline(
+        settings,
+        index,
+        encoder=encoder,
+        reranker=open_reranker(settings),
+        llm=open_llm(settings),
+    )
 
 
 def _query_encoder(settings: PipelineSettings, facts: IndexFacts) -> Encoder | None:
@@ -62,3 +69,8 @@ def open_reranker(settings: PipelineSettings) -> Reranker | None:
         window_overlap=chosen.window_overlap,
         batch_tokens=chosen.batch_tokens,
     )
+
+
+def open_llm(settings: Settings) -> Llm | None:
+    """The language model, if a stage of `settings` asks one."""
+    return load_llm(settings.provider) if needs_llm(settings) else None

@@ -17,6 +17,7 @@ from ccrag.engine import bodies, hits
 from ccrag.engine.index import Index
 from ccrag.errors import CcragError, EngineError, ModelError, UnknownDocumentError
 from ccrag.models.encoder import Encoder
+from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.retrieval.feedback import feedback_terms, feedback_variant
 from ccrag.retrieval.fusion import rrf
@@ -27,6 +28,7 @@ from ccrag.stages.lists import Ask, Lists, lists_of, request_bodies
 from ccrag.stages.reading import Reader
 from ccrag.stages.reranking import Reranking
 from ccrag.stages.way import Failure, Way
+from ccrag.stages.writing import writer_of
 from ccrag.types import JSON, Answer, Candidates, DocId, Query, Result, Variant
 
 BATCHES_AT_ONCE = 2
@@ -43,6 +45,7 @@ class Pipeline:
         *,
         encoder: Encoder | None = None,
         reranker: Reranker | None = None,
+        llm: Llm | None = None,
     ) -> None:
         """
         Put the stages together; see `opening.open_pipeline` for models and index from settings.
@@ -50,12 +53,14 @@ class Pipeline:
         Args:
             encoder: needed by dense lists and bi-encoder scores.
             reranker: needed by cross-encoder stages.
+            llm: needed by generated answers.
         """
         self.settings = settings
         self.index = index
         self._encoder = encoder
         self._reranking = Reranking(settings, reranker, max_edges=index.facts.max_edges)
         self._reader = Reader(settings, encoder, reranker)
+        self._writer = writer_of(settings, llm)
 
     def answer(self, query: Query) -> Result:
         """
@@ -110,7 +115,8 @@ class Pipeline:
             ("rerank", self._reranking.rerank),
             ("select", self._select),
             ("neighbours", self._add_neighbours),
-            ("answer", self._reader.answer if answering else _leave_unanswered),
+            ("evidence", self._reader.read if answering else _leave_unread),
+            ("answer", self._writer.write if answering else _leave_unanswered),
         )
         for name, step in steps:
             alive = [way for way in ways if way.error is None]
@@ -242,6 +248,10 @@ class Pipeline:
             way.read = with_neighbours(way.read, tuple(way.passages.values()), width=width)
 
 
+def _leave_unread(ways: list[Way]) -> None:
+    """A search wants no evidence."""
+
+
 def _leave_unanswered(ways: list[Way]) -> None:
     for way in ways:
         way.answer = Answer(way.query_id, (), (), ())
@@ -288,6 +298,11 @@ def needs_reranker(settings: PipelineSettings) -> bool:
         or settings.rerank.method == "cross-encoder"
         or settings.evidence.scorer == "cross-encoder"
     )
+
+
+def needs_llm(settings: PipelineSettings) -> bool:
+    """Whether a stage asks a language model."""
+    return settings.answer.generator == "llm"
 
 
 def first_requests(settings: PipelineSettings, query: Query) -> list[JSON]:

@@ -229,6 +229,8 @@ class AnswerSentence:
     text: str
     evidence_ids: tuple[str, ...]
     citations: tuple[int, ...]
+    supported: bool | None = None
+    """Whether its evidence was found to hold what it says; None: not looked at, or no telling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,13 +263,34 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCall:
+    """The record of one call to a language model."""
+
+    prompt: str
+    """Name and version of the prompt, e.g. `answer@1`."""
+    digest: str
+    """Of the request's whole body."""
+    model: str
+    """As the server names it."""
+    parameters: Mapping[str, Any]
+    """The sampling parameters that were sent."""
+    prompt_tokens: int | None
+    """This and the next: None when the server did not count."""
+    completion_tokens: int | None
+    finish_reason: str
+    cached: bool
+    """The reply was known from an earlier call; it cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """A query's way: wordings, every ranking, what was noted, and seconds per stage."""
+    """A query's way: wordings, every ranking, notes, seconds per stage, calls to models."""
 
     variants: tuple[Variant, ...]
     rankings: tuple[Ranking, ...]
     notes: tuple[Note, ...]
     seconds: Mapping[str, float]
+    calls: tuple[ModelCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ class DraftSentence:
 
     text: str
     evidence_ids: tuple[str, ...]
+    supported: bool | None = None
 
 
 def assemble(
@@ -53,7 +54,7 @@ def assemble(
         resolved, problems = _resolve(draft, shown)
         notes.extend(Note(STAGE, f"answer sentence {number}: {problem}") for problem in problems)
         if draft.text.strip() and resolved:
-            sentences.append(_sentence(draft.text, resolved, references))
+            sentences.append(_sentence(draft, resolved, references))
         else:
             reason = "no known evidence" if draft.text.strip() else "no text"
             notes.append(Note(STAGE, f"answer sentence {number} left out: {reason}"))
@@ -90,14 +91,15 @@ def _resolve(
 
 
 def _sentence(
-    text: str, resolved: Sequence[Evidence], references: dict[DocId, int]
+    draft: DraftSentence, resolved: Sequence[Evidence], references: dict[DocId, int]
 ) -> AnswerSentence:
     """A sentence with its citations; documents cited for the first time join `references`."""
     citations = [references.setdefault(item.doc_id, len(references)) for item in resolved]
     return AnswerSentence(
-        text=text,
+        text=draft.text,
         evidence_ids=tuple(item.evidence_id for item in resolved),
         citations=tuple(dict.fromkeys(citations)),
+        supported=draft.supported,
     )
 
 

@@ -42,8 +42,13 @@ def tamed(text: str) -> str:
 
     Comparisons (`p < 0.05`) and other markup (`<class 'int'>`) stay as they are.
     """
-    visible = "".join(_visible(c) for c in text)
-    return _CONTROL.sub(lambda match: _HARMLESS[match[0].strip()], " ".join(visible.split()))
+    line = " ".join(visible(text).split())
+    return _CONTROL.sub(lambda match: _HARMLESS[match[0].strip()], line)
+
+
+def visible(text: str) -> str:
+    """`text` with controls as spaces, and without characters that nobody sees."""
+    return "".join(_visible(character) for character in text)
 
 
 def _visible(character: str) -> str:

@@ -7,10 +7,10 @@ names none, all evidence shown of those documents. Support is not defined for an
 
 from collections.abc import Callable
 
+from ccrag.answering.support import contained
 from ccrag.evaluation.measures import CitedDocuments, cited_precision_recall
 from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
 from ccrag.evaluation.rundata import RunAnswer, RunSentence
-from ccrag.retrieval.analysis import unique_terms
 
 CONTAINMENT = 0.7
 """A sentence is supported lexically when its evidence holds this share of its content terms."""
@@ -172,17 +172,10 @@ def _lexical_support(case: Case, containment: float) -> Figure:
     if undefined is not None:
         return undefined
     shares = [
-        _contained(sentence.text, " ".join(cited_texts(case.answer, sentence)))
+        contained(" ".join(cited_texts(case.answer, sentence)), sentence.text)
         for sentence in case.answer.sentences
     ]
     known = [share for share in shares if share is not None]
     if not known:
         return LeftOut("no sentence has content terms")
     return sum(share >= containment for share in known) / len(known)
-
-
-def _contained(sentence: str, evidence: str) -> float | None:
-    wanted = unique_terms(sentence)
-    if not wanted:
-        return None
-    return len(set(wanted) & set(unique_terms(evidence))) / len(wanted)

@@ -14,7 +14,7 @@ from ccrag.experiment.standing import Standing, standing
 from ccrag.formats import Format
 from ccrag.models.encoder import Encoder, load_encoder
 from ccrag.models.reranker import Reranker
-from ccrag.opening import check_encoder, open_reranker
+from ccrag.opening import check_encoder, open_llm, open_reranker
 from ccrag.pipeline import Pipeline, needs_query_vectors, needs_reranker
 from ccrag.recipes import recipe_of
 from ccrag.runs.run import run_digest, run_queries
@@ -83,7 +83,8 @@ class Models:
             check_encoder(encoder, run.index.facts, pipeline=settings.name)
         if needs_reranker(settings):
             reranker = self._reranker(settings)
-        return Pipeline(settings, run.index, encoder=encoder, reranker=reranker)
+        llm = open_llm(settings)
+        return Pipeline(settings, run.index, encoder=encoder, reranker=reranker, llm=llm)
 
     def _encoder(self, settings: Settings) -> Encoder:
         if settings.encoder not in self._encoders:

@@ -7,6 +7,7 @@ Importing this imports no client library. The values live in `ccrag.chat`.
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
@@ -54,13 +55,26 @@ def parameters_of(settings: LlmSettings) -> ChatParameters:
 
 def load_llm(settings: ProviderSettings) -> Llm:
     """
-    The model server of `settings`; nothing is asked yet.
+    The model server of `settings`, its replies kept on disk if they say so; nothing is asked yet.
 
     Raises:
         ModelError: the client's package is not installed.
         ConfigError: OpenAI's own server without a key.
     """
-    return ServedLlm(open_client(settings), settings)
+    served = ServedLlm(open_client(settings), settings)
+    if not settings.cache:
+        return served
+    from ccrag.models.replies import CachedLlm, ReplyCache
+
+    folder = settings.cache_folder or default_reply_folder()
+    return CachedLlm(served, ReplyCache(folder, server=settings.base_url))
+
+
+def default_reply_folder() -> Path:
+    """Where replies are kept unless the settings say otherwise."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("ccrag", appauthor=False) / "replies"
 
 
 def open_client(settings: ProviderSettings) -> "OpenAI":

@@ -1,6 +1,7 @@
 """A result as JSON: evidence spans, citations and the whole trace. Pure."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from ccrag.types import JSON, AnswerSentence, Evidence, Passage, Ranking, Result
 
@@ -20,13 +21,14 @@ def result_json(result: Result) -> JSON:
 
 
 def trace_json(result: Result) -> JSON:
-    """The variants, every ranking, the notes, and seconds per stage."""
+    """The variants, every ranking, the notes, seconds per stage, and calls to models."""
     trace = result.trace
     return {
         "variants": [{"name": v.name, "text": v.text} for v in trace.variants],
         "rankings": [ranking_json(ranking) for ranking in trace.rankings],
         "notes": [{"stage": note.stage, "message": note.message} for note in trace.notes],
         "seconds": {stage: round(seconds, 6) for stage, seconds in trace.seconds.items()},
+        "calls": [asdict(call) for call in trace.calls],
     }
 
 
@@ -75,4 +77,5 @@ def _sentence_json(sentence: AnswerSentence) -> JSON:
         "text": sentence.text,
         "evidence": sentence.evidence_ids,
         "citations": sentence.citations,
+        **({} if sentence.supported is None else {"supported": sentence.supported}),
     }

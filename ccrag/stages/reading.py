@@ -1,11 +1,9 @@
 """
-From the passages that are read to the answer: sentences scored, documents kept, evidence chosen,
-the answer drafted and its citations resolved.
+From the passages that are read to the evidence: sentences scored, documents kept, the best chosen.
 """
 
 from collections.abc import Sequence
 
-from ccrag.answering.citations import assemble
 from ccrag.answering.documents import keep_documents
 from ccrag.answering.evidence import (
     CandidateSentence,
@@ -15,7 +13,6 @@ from ccrag.answering.evidence import (
     lexical_scores,
     order_scores,
 )
-from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_scores
 from ccrag.answering.wellformed import has_capitals, well_formed
 from ccrag.config import PipelineSettings
@@ -30,7 +27,7 @@ Scores = dict[SentenceKey, float]
 
 
 class Reader:
-    """Answers queries from the passages they read, with the models that `settings` name."""
+    """Finds evidence in the passages queries read, with the models that `settings` name."""
 
     def __init__(
         self, settings: PipelineSettings, encoder: Encoder | None, reranker: Reranker | None
@@ -39,8 +36,8 @@ class Reader:
         self._encoder = encoder
         self._reranker = reranker
 
-    def answer(self, ways: Sequence[Way]) -> None:
-        """Give each way its answer; sentences of all of them are encoded in one call."""
+    def read(self, ways: Sequence[Way]) -> None:
+        """Give each way its evidence; sentences of all of them are encoded in one call."""
         settings = self._settings.evidence
         candidates = [
             candidate_sentences(
@@ -56,7 +53,7 @@ class Reader:
             kept: Sequence[CandidateSentence] = found
             if settings.max_documents is not None:
                 kept = self._of_best_documents(way, found, cosine or scores)
-            self._draft(way, self._choose(kept, scores))
+            way.evidence = self._choose(kept, scores)
 
     def _cosines(
         self, ways: Sequence[Way], candidates: Sequence[Sequence[CandidateSentence]]
@@ -120,18 +117,3 @@ class Reader:
             max_sentences=self._settings.evidence.max_sentences,
             prefer=lambda text: well_formed(text, min_words=min_words, cased=cased),
         )
-
-    def _draft(self, way: Way, evidence: tuple[Evidence, ...]) -> None:
-        settings = self._settings.answer
-        limits = ExtractLimits(
-            max_sentences=settings.max_sentences,
-            max_words=settings.max_words,
-            min_words=settings.min_words,
-            max_sentence_words=settings.max_sentence_words,
-            max_per_document=settings.max_per_document,
-            min_coverage=settings.min_coverage,
-            must_share=self._settings.evidence.scorer in ("order", "lexical"),
-        )
-        drafts = extract(evidence, query_text=way.query.text, limits=limits, trim=settings.trim)
-        way.answer, notes = assemble(way.query, drafts, evidence, abstention=settings.abstention)
-        way.notes += notes

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from ccrag.errors import CcragError, InvariantError
 from ccrag.types import (
     Answer,
+    Evidence,
     Hit,
+    ModelCall,
     Note,
     Passage,
     PassageId,
@@ -52,8 +54,11 @@ class Way:
     selected: tuple[Hit, ...] = ()
     read: tuple[Passage, ...] = ()
     """Passages the answer was read from, neighbours included."""
+    evidence: tuple[Evidence, ...] = ()
     answer: Answer | None = None
     notes: list[Note] = field(default_factory=list)
+    calls: list[ModelCall] = field(default_factory=list)
+    """Calls to language models, in the order they were made."""
     seconds: dict[str, float] = field(default_factory=dict)
     error: CcragError | None = None
 
@@ -105,6 +110,10 @@ class Way:
             read=tuple(passage.passage_id for passage in self.read),
             passages=self.passages,
             trace=Trace(
-                self.variants, (*self.lists, *self.later), tuple(self.notes), dict(self.seconds)
+                self.variants,
+                (*self.lists, *self.later),
+                tuple(self.notes),
+                dict(self.seconds),
+                tuple(self.calls),
             ),
         )

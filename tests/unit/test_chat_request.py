@@ -9,6 +9,7 @@ from ccrag.chat.request import (
     ChatParameters,
     ChatRequest,
     ReplySchema,
+    Structured,
     request_body,
 )
 
@@ -54,7 +55,7 @@ def test_the_limit_of_tokens_goes_by_the_name_the_server_wants() -> None:
         ("off", None),
     ],
 )
-def test_a_schema_is_sent_as_the_server_takes_it(structured: str, format_: object) -> None:
+def test_a_schema_is_sent_as_the_server_takes_it(structured: Structured, format_: object) -> None:
     parameters = replace(PARAMETERS, structured=structured)
     request = replace(REQUEST, parameters=parameters, schema=SCHEMA)
     assert request_body(request).get("response_format") == format_

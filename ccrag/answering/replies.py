@@ -1,0 +1,162 @@
+"""
+A model's reply, read to answer sentences with the evidence they name. Pure.
+
+A reply is foreign too. What it says is taken sentence by sentence; a sentence counts by the shown
+evidence it names, and every other id is reported.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ccrag.answering.citations import DraftSentence
+from ccrag.chat.json_in_text import find_json, json_values
+from ccrag.chat.quoting import visible
+from ccrag.types import Evidence, Note
+
+STAGE = "generation"
+SENTENCES = ("sentences", "answer", "answers", "response", "output")
+"""Keys under which models put the sentences; the first is the one asked for."""
+TEXT = ("text", "sentence", "content")
+IDS = ("evidence", "evidence_ids", "evidences", "citations", "ids")
+MAX_SHOWN_CHARS = 60
+_MARKERS = re.compile(r"\s*[\[(]\s*e\d+(?:\s*[,;]\s*e\d+)*\s*[\])]")
+"""Ids that a model writes into its sentence, though it is told not to: `[e1, e3]`, `(e2)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reply says."""
+
+    drafts: tuple[DraftSentence, ...] = ()
+    """Sentences that name shown evidence; of each, the shown ids alone, each once."""
+    declined: bool = False
+    """The model says that the evidence does not answer the question."""
+    complaints: tuple[str, ...] = ()
+    """What the model may be asked to do better: sentences left without evidence, no JSON."""
+    notes: tuple[Note, ...] = ()
+
+
+def read_reply(text: str, evidence: Sequence[Evidence]) -> Reading:
+    """
+    The sentences of a reply to a generation request, and what was wrong with them.
+
+    Never raises: a reply that cannot be read is a complaint. Ids count only if they are the strings
+    that were shown; whatever else stands in their place is noted and left out.
+    """
+    found = find_json(text, wanted=_is_answer)
+    if found is None:
+        return _salvaged(text, evidence)
+    value, notes = found.value, [Note(STAGE, f"reply: {repair}") for repair in found.repairs]
+    sentences = _sentences_of(value)
+    if isinstance(value, dict) and value.get("answerable") is False:
+        if sentences:
+            notes.append(Note(STAGE, f"declined; its {len(sentences)} sentences are left out"))
+        return Reading(declined=True, notes=tuple(notes))
+    return _read_sentences(sentences, evidence, notes)
+
+
+def better(first: Reading, second: Reading) -> Reading:
+    """
+    The reading that counts after a second reply, with the notes of both.
+
+    The second, unless fewer of its sentences name evidence. It may decline.
+    """
+    worse = not second.declined and len(second.drafts) < len(first.drafts)
+    kept = first if worse else second
+    told = Note(STAGE, f"asked again; the {'first' if worse else 'second'} reply counts")
+    return replace(kept, notes=(*first.notes, told, *second.notes))
+
+
+def _is_answer(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_sentence(item) for item in value)
+    return isinstance(value, dict) and (
+        value.get("answerable") is False or any(key in value for key in SENTENCES)
+    )
+
+
+def _is_sentence(value: object) -> bool:
+    return isinstance(value, dict) and any(key in value for key in TEXT)
+
+
+def _sentences_of(value: Any) -> list[Any]:
+    """The list below the first known key, through objects that hold it."""
+    if isinstance(value, list):
+        return value
+    if _is_sentence(value):
+        return [value]
+    inner: Any = next((value[key] for key in SENTENCES if key in value), [])
+    if isinstance(inner, dict):
+        return _sentences_of(inner)
+    return inner if isinstance(inner, list) else [inner]
+
+
+def _salvaged(text: str, evidence: Sequence[Evidence]) -> Reading:
+    """What can be had from a reply that is cut off or not JSON: its whole sentences."""
+    whole = [value for value in json_values(text) if _is_sentence(value)]
+    complaint = "it is not one whole JSON object of the form asked for"
+    note = Note(STAGE, f"reply: {complaint}; {len(whole)} whole sentences in {_short(text)}")
+    reading = _read_sentences(whole, evidence, [note])
+    return replace(reading, complaints=(complaint, *reading.complaints))
+
+
+def _read_sentences(
+    sentences: Sequence[object], evidence: Sequence[Evidence], notes: Sequence[Note]
+) -> Reading:
+    shown = frozenset(item.evidence_id for item in evidence)
+    drafts: list[DraftSentence] = []
+    complaints: list[str] = []
+    told = list(notes)
+    for number, sentence in enumerate(sentences, start=1):
+        text, ids = _parts(sentence)
+        known, problems = _resolve(ids, shown)
+        told += [Note(STAGE, f"sentence {number}: {problem}") for problem in problems]
+        if not any(map(str.isalnum, text)):
+            told.append(Note(STAGE, f"sentence {number}: no text in {_short(sentence)}"))
+        elif known:
+            drafts.append(DraftSentence(text, known))
+        else:
+            why = "; ".join(problems) or "names no evidence"
+            complaints.append(f"sentence {number} has no evidence that was shown: {why}")
+            left_out = f"sentence {number}: no shown evidence, left out: {_short(text)}"
+            told.append(Note(STAGE, left_out))
+    return Reading(tuple(drafts), complaints=tuple(complaints), notes=tuple(told))
+
+
+def _parts(sentence: object) -> tuple[str, object]:
+    """A sentence's text, on one line, and whatever stands for its ids."""
+    if isinstance(sentence, str):
+        return _plain(sentence), []
+    if not isinstance(sentence, dict):
+        return "", []
+    text = next((sentence[key] for key in TEXT if key in sentence), "")
+    ids: object = next((sentence[key] for key in IDS if key in sentence), [])
+    return _plain(text) if isinstance(text, str) else "", ids
+
+
+def _plain(text: str) -> str:
+    """One line of visible characters, without ids in brackets."""
+    return " ".join(_MARKERS.sub("", visible(text)).split())
+
+
+def _resolve(ids: object, shown: frozenset[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The shown ids, each once in order, and what is wrong with the rest."""
+    known: dict[str, None] = {}
+    problems: list[str] = []
+    for named in ids if isinstance(ids, list) else [ids]:
+        if not isinstance(named, str):
+            problems.append(f"{_short(named)} is not an evidence id")
+        elif named not in shown:
+            problems.append(f"{_short(named)} was not shown")
+        elif named in known:
+            problems.append(f"{_short(named)} is named more than once")
+        else:
+            known[named] = None
+    return tuple(known), problems
+
+
+def _short(value: object) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= MAX_SHOWN_CHARS else shown[: MAX_SHOWN_CHARS - 1] + "…"

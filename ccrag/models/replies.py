@@ -1,0 +1,102 @@
+"""
+Replies on disk: the same request to the same server is asked once.
+
+One file a reply, named by the digest of server and request, in the user's cache folder. It holds
+the request too, so that a file can be read by a person, and deleted by anyone at any time. Keys
+are no part of a request.
+"""
+
+import hashlib
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from threading import get_ident
+
+import orjson
+
+from ccrag.chat.reply import ChatReply, Usage
+from ccrag.chat.request import ChatRequest, request_body
+from ccrag.errors import ModelError
+from ccrag.models.llm import Llm
+
+
+class ReplyCache:
+    """Kept replies of one server. Safe for threads and processes."""
+
+    def __init__(self, folder: Path, *, server: str) -> None:
+        """
+        Use `folder`, which need not exist.
+
+        Args:
+            server: tells replies of one base URL from another's.
+        """
+        self._folder = folder
+        self._server = server
+
+    def fetch(self, request: ChatRequest) -> ChatReply | None:
+        """
+        The kept reply to `request`, marked as cached; None when there is none.
+
+        Raises:
+            ModelError: the file cannot be read, or is no reply.
+        """
+        path = self._path(request)
+        try:
+            content = orjson.loads(path.read_bytes())
+            reply = content["reply"]
+            usage = None if reply["usage"] is None else Usage(**reply["usage"])
+            return ChatReply(**{**reply, "usage": usage, "cached": True})
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(
+                f"the kept reply {path} cannot be read: {error}; delete it, or pass "
+                "--set provider.cache=false"
+            ) from error
+
+    def keep(self, request: ChatRequest, reply: ChatReply) -> None:
+        """
+        Write `reply` whole or not at all.
+
+        Raises:
+            ModelError: the folder cannot be written.
+        """
+        path = self._path(request)
+        partial = path.with_suffix(f".{os.getpid()}-{get_ident()}.part")
+        content = {"request": request_body(request), "reply": asdict(replace(reply, cached=False))}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
+            partial.replace(path)
+        except OSError as error:
+            raise ModelError(
+                f"a reply cannot be kept in {path.parent}: {error}; set provider.cache_folder, or "
+                "pass --set provider.cache=false"
+            ) from error
+
+    def _path(self, request: ChatRequest) -> Path:
+        named = f"{self._server}\n{request.digest}".encode()
+        digest = hashlib.blake2b(named, digest_size=16).hexdigest()
+        return self._folder / digest[:2] / f"{digest}.json"
+
+
+class CachedLlm:
+    """A model whose replies are kept."""
+
+    def __init__(self, llm: Llm, cache: ReplyCache) -> None:
+        self._llm = llm
+        self._cache = cache
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """
+        The kept reply, or the model's, which is kept then.
+
+        Raises:
+            ModelError: no reply could be had, or the cache cannot be used.
+        """
+        kept = self._cache.fetch(request)
+        if kept is not None:
+            return kept
+        reply = self._llm.complete(request)
+        self._cache.keep(request, reply)
+        return reply

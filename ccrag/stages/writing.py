@@ -1,0 +1,118 @@
+"""From evidence to the answer: sentences of the evidence, or a language model's. One interface."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ccrag.answering.citations import assemble
+from ccrag.answering.extractive import ExtractLimits, extract
+from ccrag.answering.generate import Generation, generate
+from ccrag.answering.support import Support, SupportCheck, contained
+from ccrag.chat.prompts import load_prompt
+from ccrag.concurrency import in_order
+from ccrag.config import PipelineSettings
+from ccrag.errors import ModelError
+from ccrag.models.llm import Llm, parameters_of
+from ccrag.stages.way import Way
+
+
+class Writer(Protocol):
+    """Answers queries from their evidence."""
+
+    def write(self, ways: Sequence[Way]) -> None:
+        """Give each way, which has its evidence, an answer or an error."""
+        ...
+
+
+def writer_of(
+    settings: PipelineSettings, llm: Llm | None, *, support: Support | None = None
+) -> Writer:
+    """
+    The writer that `answer.generator` names.
+
+    Args:
+        support: how much of a sentence its evidence supports; None: by the terms they share.
+
+    Raises:
+        ModelError: it is a language model and none is given.
+        ConfigError: no such prompt.
+    """
+    if settings.answer.generator == "extractive":
+        return ExtractiveWriter(settings)
+    if llm is None:
+        raise ModelError(f"pipeline {settings.name}: answer.generator=llm needs a language model")
+    return LlmWriter(generation_of(settings, support=support), llm)
+
+
+def generation_of(settings: PipelineSettings, *, support: Support | None = None) -> Generation:
+    """
+    What `settings` say of generated answers.
+
+    Raises:
+        ConfigError: no such prompt.
+    """
+    answer = settings.answer
+    return Generation(
+        prompt=load_prompt(answer.prompt),
+        parameters=parameters_of(settings.llm),
+        max_sentences=answer.max_sentences,
+        max_words=answer.max_words,
+        abstention=answer.abstention,
+        support=SupportCheck(answer.unsupported, answer.support_threshold, support or contained),
+        show_title=answer.show_title,
+        show_date=answer.show_date,
+        min_score=answer.min_evidence_score,
+    )
+
+
+class ExtractiveWriter:
+    """Sentences of the evidence as they stand."""
+
+    def __init__(self, settings: PipelineSettings) -> None:
+        answer = settings.answer
+        self._answer = answer
+        self._limits = ExtractLimits(
+            max_sentences=answer.max_sentences,
+            max_words=answer.max_words,
+            min_words=answer.min_words,
+            max_sentence_words=answer.max_sentence_words,
+            max_per_document=answer.max_per_document,
+            min_coverage=answer.min_coverage,
+            must_share=settings.evidence.scorer in ("order", "lexical"),
+        )
+
+    def write(self, ways: Sequence[Way]) -> None:
+        for way in ways:
+            drafts = extract(
+                way.evidence,
+                query_text=way.query.text,
+                limits=self._limits,
+                trim=self._answer.trim,
+            )
+            way.answer, notes = assemble(
+                way.query, drafts, way.evidence, abstention=self._answer.abstention
+            )
+            way.notes += notes
+
+
+class LlmWriter:
+    """A language model's sentences; the queries of a batch are asked at the same time."""
+
+    def __init__(self, generation: Generation, llm: Llm) -> None:
+        self._generation = generation
+        self._llm = llm
+
+    def write(self, ways: Sequence[Way]) -> None:
+        if ways:
+            list(in_order(self._write_one, ways, workers=len(ways)))  # the model bounds itself
+
+    def _write_one(self, way: Way) -> None:
+        try:
+            generated = generate(
+                way.query, way.evidence, way.passages, self._generation, self._llm.complete
+            )
+        except ModelError as error:
+            way.error = error
+            return
+        way.answer = generated.answer
+        way.notes += generated.notes
+        way.calls += generated.calls
