@@ -7,13 +7,9 @@ Pure stages never see these objects: `pipeline` hands them the values they need.
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, model_validator
 
-
-class Section(BaseModel):
-    """A group of settings; frozen, and closed to names it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from ccrag.config_serve import Section, ServeSettings
 
 
 class EngineSettings(Section):
@@ -369,3 +365,4 @@ class Settings(PipelineSettings):
     node: NodeSettings = NodeSettings()
     provider: ProviderSettings = ProviderSettings()
     output: OutputSettings = OutputSettings()
+    serve: ServeSettings = ServeSettings()

@@ -7,6 +7,7 @@ Every error ccrag raises on purpose. Imports nothing of ours.
     │   ├── EmptyCandidatesError    a query without candidates
     │   └── UnknownDocumentError    candidate ids that the index does not hold
     ├── EngineError                 OpenSearch refused, failed or is out of reach
+    │   ├── EngineDownError         OpenSearch is out of reach; the same request may work later
     │   ├── IndexMissingError       no such index yet
     │   ├── IndexMismatchError      an index built from other settings or texts
     │   ├── BulkWriteError          items that could not be written
@@ -74,6 +75,10 @@ class UnknownDocumentError(InputError):
 
 class EngineError(CcragError):
     """OpenSearch refused a request, failed, or is out of reach."""
+
+
+class EngineDownError(EngineError):
+    """OpenSearch is out of reach or does not answer in time; the same request may work later."""
 
 
 class IndexMissingError(EngineError):

@@ -1,14 +1,53 @@
 """Opening what a command works with, from settings: engine, index, models, pipeline."""
 
-from ccrag.config import PipelineSettings, Settings
+from threading import Lock
+
+from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
 from ccrag.engine.client import Notify, open_client, silent
-from ccrag.engine.index import IndexFacts, open_index
+from ccrag.engine.index import Index, IndexFacts, open_index
 from ccrag.errors import IndexMismatchError
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.llm import Llm, load_llm
 from ccrag.models.reranker import Reranker, load_reranker
 from ccrag.pipeline import Pipeline, needs_llm, needs_query_vectors, needs_reranker
 from ccrag.recipes import recipe_of
+
+
+class Models:
+    """Encoders and rerankers, each loaded once however many pipelines share it; thread-safe."""
+
+    def __init__(self) -> None:
+        self._encoders: dict[EncoderSettings, Encoder] = {}
+        self._rerankers: dict[RerankerSettings, Reranker | None] = {}
+        self._loading = Lock()
+
+    def pipeline(self, settings: Settings, index: Index) -> Pipeline:
+        """
+        The pipeline of `settings` over `index`, with the models it needs.
+
+        Raises:
+            ModelError: a model cannot be had.
+            IndexMismatchError: the index holds vectors of another encoder.
+        """
+        encoder = reranker = None
+        with self._loading:
+            if needs_query_vectors(settings):
+                encoder = self._encoder(settings)
+                check_encoder(encoder, index.facts, pipeline=settings.name)
+            if needs_reranker(settings):
+                reranker = self._reranker(settings)
+        llm = open_llm(settings)
+        return Pipeline(settings, index, encoder=encoder, reranker=reranker, llm=llm)
+
+    def _encoder(self, settings: PipelineSettings) -> Encoder:
+        if settings.encoder not in self._encoders:
+            self._encoders[settings.encoder] = load_encoder(settings.encoder)
+        return self._encoders[settings.encoder]
+
+    def _reranker(self, settings: PipelineSettings) -> Reranker | None:
+        if settings.reranker not in self._rerankers:
+            self._rerankers[settings.reranker] = open_reranker(settings)
+        return self._rerankers[settings.reranker]
 
 
 def open_pipeline(settings: Settings, name: str, *, notify: Notify = silent) -> Pipeline:
@@ -22,22 +61,7 @@ def open_pipeline(settings: Settings, name: str, *, notify: Notify = silent) -> 
     """
     client = open_client(settings, notify=notify)
     index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
-    encoder = _query_encoder(settings, index.facts)
-    return Pipeline(
-        settings,
-        index,
-        encoder=encoder,
-        reranker=open_reranker(settings),
-        llm=open_llm(settings),
-    )
-
-
-def _query_encoder(settings: PipelineSettings, facts: IndexFacts) -> Encoder | None:
-    if not needs_query_vectors(settings):
-        return None
-    encoder = load_encoder(settings.encoder)
-    check_encoder(encoder, facts, pipeline=settings.name)
-    return encoder
+    return Models().pipeline(settings, index)
 
 
 def check_encoder(encoder: Encoder, facts: IndexFacts, *, pipeline: str) -> None:

@@ -27,7 +27,7 @@ from ccrag.retrieval.variants import has_temporal_intent, keywords, make_variant
 from ccrag.stages.lists import Ask, Lists, lists_of, request_bodies
 from ccrag.stages.reading import Reader
 from ccrag.stages.reranking import Reranking
-from ccrag.stages.way import Failure, Way
+from ccrag.stages.way import Failure, Watch, Way, unwatched
 from ccrag.stages.writing import writer_of
 from ccrag.types import JSON, Answer, Candidates, DocId, Query, Result, Variant
 
@@ -62,46 +62,49 @@ class Pipeline:
         self._reader = Reader(settings, encoder, reranker)
         self._writer = writer_of(settings, llm)
 
-    def answer(self, query: Query) -> Result:
+    def answer(self, query: Query, *, watch: Watch = unwatched) -> Result:
         """
         Answer one query.
 
         Raises:
             CcragError: whatever kept it from an answer.
         """
-        return self._one(query, answering=True)
+        return self._one(query, answering=True, watch=watch)
 
-    def search(self, query: Query) -> Result:
+    def search(self, query: Query, *, watch: Watch = unwatched) -> Result:
         """
         Rank and select only; the result's answer is empty.
 
         Raises:
             CcragError: whatever kept it from a ranking.
         """
-        return self._one(query, answering=False)
+        return self._one(query, answering=False, watch=watch)
 
-    def _one(self, query: Query, *, answering: bool) -> Result:
-        [outcome] = self.run([query], answering=answering)
+    def _one(self, query: Query, *, answering: bool, watch: Watch) -> Result:
+        [outcome] = self.run([query], answering=answering, watch=watch)
         if isinstance(outcome, Failure):
             raise outcome.error
         return outcome
 
     def run(
-        self, queries: Sequence[Query], *, answering: bool = True
+        self, queries: Sequence[Query], *, answering: bool = True, watch: Watch = unwatched
     ) -> Iterator[Result | Failure]:
         """
         Answer queries, in order, or only search for them.
+
+        Args:
+            watch: sees every batch after each stage; what it raises ends the work and is raised.
 
         Raises:
             EngineError: the engine itself failed; queries not yet yielded have no outcome.
         """
         size = self.settings.retrieval.batch
         batches = [queries[at : at + size] for at in range(0, len(queries), size)]
-        walk = partial(self._walk, answering=answering)
+        walk = partial(self._walk, answering=answering, watch=watch)
         for ways in in_order(walk, batches, workers=BATCHES_AT_ONCE):
             yield from (way.outcome() for way in ways)
 
-    def _walk(self, queries: Sequence[Query], *, answering: bool) -> list[Way]:
+    def _walk(self, queries: Sequence[Query], *, answering: bool, watch: Watch) -> list[Way]:
         ways = [Way(query) for query in queries]
         lists = lists_of(self.settings, self.index, self._encoder)
         steps: tuple[tuple[str, Callable[[list[Way]], None]], ...] = (
@@ -124,6 +127,7 @@ class Pipeline:
             step(alive)
             for way in alive:
                 way.seconds[name] = (perf_counter() - began) / len(alive)
+            watch(name, alive)
         return ways
 
     def _check_candidates(self, ways: list[Way]) -> None:

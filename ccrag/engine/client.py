@@ -11,7 +11,7 @@ from opensearchpy.serializer import JSONSerializer
 
 from ccrag.config import EngineSettings, Settings
 from ccrag.engine.node import ensure_node
-from ccrag.errors import ConfigError, EngineError
+from ccrag.errors import ConfigError, EngineDownError, EngineError
 from ccrag.types import JSON
 
 Notify = Callable[[str], None]
@@ -84,11 +84,14 @@ def engine_errors(doing: str) -> Iterator[None]:
 
     Raises:
         EngineError: what failed, the engine's own reason, and what to do next.
+        EngineDownError: the same, of an engine that gave no answer.
     """
     try:
         yield
     except exceptions.OpenSearchException as error:
-        raise EngineError(f"cannot {doing}: {_explain(error)}") from error
+        no_answer = isinstance(error, exceptions.ConnectionError)
+        kind = EngineDownError if no_answer else EngineError
+        raise kind(f"cannot {doing}: {_explain(error)}") from error
 
 
 def _explain(error: exceptions.OpenSearchException) -> str:

@@ -8,7 +8,7 @@ from opensearchpy import NotFoundError, OpenSearch
 
 from ccrag.config import EngineSettings
 from ccrag.engine import bodies, hits
-from ccrag.engine.client import engine_errors
+from ccrag.engine.client import engine_errors, reason_of
 from ccrag.engine.names import (
     Recipe,
     documents_alias,
@@ -145,6 +145,8 @@ class Index:
             with engine_errors(f"read from {index}"):
                 answer = self._client.mget(body=body, index=index, params=params)
             for item in answer["docs"]:
+                if "error" in item:
+                    raise EngineError(f"cannot read from {index}: {reason_of(item)}")
                 found[item["_id"]] = item.get("_source", {}) if item.get("found") else None
         return found
 

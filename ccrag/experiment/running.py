@@ -5,17 +5,15 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccrag.config import EncoderSettings, RerankerSettings, Settings
+from ccrag.config import Settings
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, open_index
 from ccrag.evaluation.validate import Problem, validate
 from ccrag.experiment.plan import PlannedRun
 from ccrag.experiment.standing import Standing, standing
 from ccrag.formats import Format
-from ccrag.models.encoder import Encoder, load_encoder
-from ccrag.models.reranker import Reranker
-from ccrag.opening import check_encoder, open_llm, open_reranker
-from ccrag.pipeline import Pipeline, needs_query_vectors, needs_reranker
+from ccrag.opening import Models
+from ccrag.pipeline import Pipeline
 from ccrag.recipes import recipe_of
 from ccrag.runs.run import run_digest, run_queries
 from ccrag.stages.way import Failure
@@ -59,42 +57,6 @@ class FinishedRun:
     def settings(self) -> Settings:
         """What it was made with."""
         return self.opened.planned.settings
-
-
-class Models:
-    """Encoders and rerankers, each loaded once however many runs share it."""
-
-    def __init__(self) -> None:
-        self._encoders: dict[EncoderSettings, Encoder] = {}
-        self._rerankers: dict[RerankerSettings, Reranker | None] = {}
-
-    def pipeline(self, run: OpenRun) -> Pipeline:
-        """
-        The pipeline of `run`, with the models it needs.
-
-        Raises:
-            ModelError: a model cannot be had.
-            IndexMismatchError: the index holds vectors of another encoder.
-        """
-        settings = run.planned.settings
-        encoder = reranker = None
-        if needs_query_vectors(settings):
-            encoder = self._encoder(settings)
-            check_encoder(encoder, run.index.facts, pipeline=settings.name)
-        if needs_reranker(settings):
-            reranker = self._reranker(settings)
-        llm = open_llm(settings)
-        return Pipeline(settings, run.index, encoder=encoder, reranker=reranker, llm=llm)
-
-    def _encoder(self, settings: Settings) -> Encoder:
-        if settings.encoder not in self._encoders:
-            self._encoders[settings.encoder] = load_encoder(settings.encoder)
-        return self._encoders[settings.encoder]
-
-    def _reranker(self, settings: Settings) -> Reranker | None:
-        if settings.reranker not in self._rerankers:
-            self._rerankers[settings.reranker] = open_reranker(settings)
-        return self._rerankers[settings.reranker]
 
 
 def open_runs(
@@ -144,7 +106,7 @@ def finish_runs(
     """
     models = Models()
     pipelines = {
-        run.planned.name: models.pipeline(run)
+        run.planned.name: models.pipeline(run.planned.settings, run.index)
         for run in runs
         if run.standing is not Standing.FINISHED
     }

@@ -1,5 +1,6 @@
 """One query under way: what the stages have found so far, and what it becomes."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -117,3 +118,11 @@ class Way:
                 tuple(self.calls),
             ),
         )
+
+
+Watch = Callable[[str, Sequence[Way]], None]
+"""Called after each stage with its name and the ways it worked on, from the thread that works."""
+
+
+def unwatched(_stage: str, _ways: Sequence[Way]) -> None:
+    """Nobody looks on."""

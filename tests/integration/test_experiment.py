@@ -210,7 +210,7 @@ def test_runs_that_share_an_encoder_load_it_once(
         return HashEncoder()
 
     monkeypatch.setattr("ccrag.indexing.load_encoder", lambda _: HashEncoder())
-    monkeypatch.setattr("ccrag.experiment.running.load_encoder", load)
+    monkeypatch.setattr("ccrag.opening.load_encoder", load)
     documents = tmp_path / "documents.jsonl"
     ccrag("index", documents, "--index", bench.index, "--pipeline", "hybrid")
     pipelines = ("--pipelines", "dense,hybrid")
