@@ -8,7 +8,7 @@ from ccrag import __version__
 from ccrag.evaluation.tables import outcome_json
 from ccrag.experiment.outcome import Experiment, QueryWay
 from ccrag.experiment.running import FinishedRun
-from ccrag.runs.run import pipeline_json
+from ccrag.runs.files import pipeline_json
 from ccrag.types import JSON, QueryId
 
 

@@ -1,12 +1,13 @@
 """
 What a run has done so far, on disk, one line a query, so that a killed run can go on.
 
-The first line holds the digest of all that decides the outcome; a journal of another run is
-refused. A torn last line (a kill while writing) is cut off. The file is not called `.jsonl`: a
-submission folder may hold one such file only.
+Provider batches keep what they know in journals too, by other keys. The first line holds the digest
+of all that decides the outcome; a journal of another run is refused. A torn last line (a kill while
+writing) is cut off. The file is not called `.jsonl`: a submission folder may hold one such file
+only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,24 +15,31 @@ from typing import Any, Self
 import orjson
 
 from ccrag.errors import InputError
-from ccrag.types import QueryId
 
 FILE_NAME = "journal.part"
 Entry = dict[str, Any]
 
 
 class Journal:
-    """Appends entries, and knows which queries have one. Use as a context manager."""
+    """
+    Appends entries, and knows which queries have one. Use as a context manager.
 
-    def __init__(self, path: Path, *, run_digest: str) -> None:
+    Of several entries with one key the last counts.
+    """
+
+    def __init__(self, path: Path, *, run_digest: str, key: str = "query_id") -> None:
         """
         Open `path`, or begin it.
+
+        Args:
+            key: the field that entries are kept by.
 
         Raises:
             InputError: it belongs to another run.
         """
         self.path = path
-        self._offsets: dict[QueryId, int] = {}
+        self._key = key
+        self._offsets: dict[str, int] = {}
         if not (path.exists() and self._read(run_digest)):
             path.write_bytes(orjson.dumps({"run": run_digest}) + b"\n")
         self._file = path.open("ab")
@@ -51,30 +59,34 @@ class Journal:
                         path=self.path,
                     )
                 if end:
-                    self._offsets[entry["query_id"]] = end
+                    self._offsets[entry[self._key]] = end
                 end += len(line)
         with self.path.open("r+b") as file:
             file.truncate(end)
         return end > 0
 
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self._offsets
+    def __contains__(self, key: object) -> bool:
+        return key in self._offsets
 
     def __len__(self) -> int:
         return len(self._offsets)
 
     def append(self, entry: Entry) -> None:
-        """Keep `entry`, which names its `query_id`; on disk when this returns."""
-        self._offsets[entry["query_id"]] = self._file.tell()
+        """Keep `entry`, which names its key; on disk when this returns."""
+        self._offsets[entry[self._key]] = self._file.tell()
         self._file.write(orjson.dumps(entry) + b"\n")
         self._file.flush()
 
-    def entries(self, query_ids: Iterator[QueryId]) -> Iterator[Entry]:
-        """The entries of `query_ids` that have one, in that order."""
+    def keys(self) -> Iterator[str]:
+        """The keys that have an entry, in the order they first came."""
+        return iter(self._offsets)
+
+    def entries(self, keys: Iterable[str]) -> Iterator[Entry]:
+        """The entries of `keys` that have one, in that order."""
         with self.path.open("rb") as file:
-            for query_id in query_ids:
-                if query_id in self._offsets:
-                    file.seek(self._offsets[query_id])
+            for key in keys:
+                if key in self._offsets:
+                    file.seek(self._offsets[key])
                     yield orjson.loads(file.readline())
 
     def __enter__(self) -> Self:

@@ -48,3 +48,13 @@ def test_the_journal_of_another_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="an unfinished run with other settings"):
         Journal(path, run_digest="r2")
     assert [entry["query_id"] for entry in entries(path)] == ["a"]
+
+
+def test_entries_are_kept_by_any_field_and_the_last_of_a_key_counts(tmp_path: Path) -> None:
+    for state in ("planned", "sent"):
+        with Journal(tmp_path / "parts", run_digest="r1", key="part") as journal:
+            journal.append({"part": "p1", "state": state})
+            journal.append({"part": "p2", "state": "planned"})
+    with Journal(tmp_path / "parts", run_digest="r1", key="part") as journal:
+        assert list(journal.keys()) == ["p1", "p2"]
+        assert [entry["state"] for entry in journal.entries(journal.keys())] == ["sent", "planned"]
