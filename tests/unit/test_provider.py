@@ -23,7 +23,8 @@ def client(provider: Provider, **options: Any) -> openai.OpenAI:
 
 def ask(asking: openai.OpenAI, text: str) -> str | None:
     reply = asking.chat.completions.create(model="m", messages=[{"role": "user", "content": text}])
-    return reply.choices[0].message.content
+    said: str | None = reply.choices[0].message.content
+    return said
 
 
 def lines(*texts: str) -> bytes:
