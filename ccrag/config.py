@@ -251,7 +251,7 @@ class AnswerSettings(Section):
     unsupported: Literal["keep", "flag", "drop"] = "flag"
     """`llm`: what becomes of a sentence that its evidence does not hold; `keep` does not look."""
     support_threshold: float = Field(0.5, ge=0, le=1)
-    """`llm`: the share of a sentence's content terms its evidence must hold."""
+    """`llm`: the share of a sentence's content terms its evidence must hold (numbers: all)."""
     max_sentences: int = Field(5, ge=1)
     max_per_document: int | None = Field(None, ge=1)
     max_words: int = Field(400, ge=1)
@@ -321,6 +321,8 @@ class OutputSettings(Section):
     description: str = "Search-backed question answering inside each query's candidate documents."
     repository: str = "local"
     data_name: str = "local"
+    reasoning: bool = False
+    """Whether `llm.model` thinks before it replies; said in the metadata."""
 
 
 class PipelineSettings(Section):

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ccrag.chat.reply import ChatReply, Usage
+from ccrag.chat.request import ChatRequest
+from ccrag.errors import ModelError
 from ccrag.models.encoder import Encoded
 from ccrag.models.reranker import Scores
 
@@ -50,3 +53,20 @@ class OverlapReranker:
     def scores(self, query: str, texts: Sequence[str]) -> Scores:
         asked = set(query.lower().split())
         return Scores([float(len(asked & set(text.lower().split()))) for text in texts])
+
+
+class ScriptedLlm:
+    """Gives the replies it was given, in order, and keeps the requests; an error is raised."""
+
+    def __init__(self, *replies: str | ChatReply | ModelError) -> None:
+        self._replies = list(replies)
+        self.requests: list[ChatRequest] = []
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        self.requests.append(request)
+        reply = self._replies.pop(0)
+        if isinstance(reply, ModelError):
+            raise reply
+        if isinstance(reply, str):
+            return ChatReply(reply, "scripted", Usage(10, 5), "stop")
+        return reply

@@ -54,7 +54,11 @@ def read_reply(text: str, evidence: Sequence[Evidence]) -> Reading:
         if sentences:
             notes.append(Note(STAGE, f"declined; its {len(sentences)} sentences are left out"))
         return Reading(declined=True, notes=tuple(notes))
-    return _read_sentences(sentences, evidence, notes)
+    reading = _read_sentences(sentences, evidence, notes)
+    if found.values == 1:
+        return reading
+    complaint = f"it holds {found.values} JSON answers where one was asked for"
+    return replace(reading, complaints=(complaint, *reading.complaints))
 
 
 def better(first: Reading, second: Reading) -> Reading:

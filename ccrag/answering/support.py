@@ -1,10 +1,12 @@
 """
 Whether a sentence's evidence holds what the sentence says. Pure.
 
-Lexically: the share of the sentence's content terms that its evidence holds. By entailment, when a
-model is given: the probability that the evidence, taken together, entails the sentence.
+Lexically: the share of the sentence's content terms that its evidence holds, and every number. By
+entailment, when a model is given: the probability that the evidence, taken together, entails the
+sentence.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,6 +16,7 @@ from ccrag.retrieval.analysis import unique_terms
 from ccrag.types import Evidence, Note
 
 STAGE = "support"
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 OnUnsupported = Literal["keep", "flag", "drop"]
 Support = Callable[[str, str], float | None]
 """From (evidence, sentence) to how much of it is supported, 0 to 1; None: cannot be told."""
@@ -36,6 +39,18 @@ def contained(evidence: str, sentence: str) -> float | None:
     if not wanted:
         return None
     return len(set(wanted) & set(unique_terms(evidence))) / len(wanted)
+
+
+def lexical_support(evidence: str, sentence: str) -> float | None:
+    """As `contained`, but 0 when the sentence says a number that the evidence does not."""
+    if not _numbers(sentence) <= _numbers(evidence):
+        return 0.0
+    return contained(evidence, sentence)
+
+
+def _numbers(text: str) -> set[str]:
+    """The numbers in `text`, thousands not parted: 4,711 is 4711."""
+    return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 
 def checked(

@@ -21,6 +21,8 @@ class FoundJson:
     value: Any
     repairs: tuple[str, ...] = ()
     """Empty when the text was that value and nothing else."""
+    values: int = 1
+    """How many such values the text holds; of several the last is here."""
 
 
 def is_object(value: object) -> bool:
@@ -45,7 +47,7 @@ def find_json(text: str, *, wanted: Callable[[Any], bool] = is_object) -> FoundJ
     repairs = ["text around the JSON was passed over"]
     if len(values) > 1:
         repairs.append(f"of {len(values)} JSON values the last was taken")
-    return FoundJson(values[-1], tuple(repairs))
+    return FoundJson(values[-1], tuple(repairs), len(values))
 
 
 def json_values(text: str) -> list[Any]:
@@ -65,10 +67,12 @@ def _values(text: str) -> Iterator[object]:
     while (start := _next_opening(text, at)) is not None:
         try:
             value, at = _DECODER.raw_decode(text, start)
-        except (ValueError, RecursionError):
+        except ValueError:
             at = start + 1
-            continue
-        yield value
+        except RecursionError:
+            return  # brackets by the thousand: nothing that a reader would call an answer
+        else:
+            yield value
 
 
 def _next_opening(text: str, at: int) -> int | None:

@@ -39,6 +39,11 @@ class Prompt:
         return f"{self.name}@{self.version}"
 
     @property
+    def text(self) -> str:
+        """The templates, as the file has them."""
+        return "".join(f"--- {role}\n{template}" for role, template in self.templates)
+
+    @property
     def digest(self) -> str:
         """16 hex digits over version and templates."""
         return hashlib.blake2b(

@@ -13,12 +13,6 @@ class Usage:
     prompt_tokens: int
     completion_tokens: int
 
-    def cost(self, *, prompt_price: float, completion_price: float) -> float:
-        """What the call costs, by prices per million tokens, in their currency."""
-        return (
-            self.prompt_tokens * prompt_price + self.completion_tokens * completion_price
-        ) / 1_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:

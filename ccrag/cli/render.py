@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ccrag.runs.provenance import passages_json, ranking_json, result_json
-from ccrag.types import DocId, Evidence, Passage, PassageId, Result
+from ccrag.types import DocId, Evidence, ModelCall, Passage, PassageId, Result
 
 SNIPPET_CHARS = 240
 WIDTH_WITHOUT_TERMINAL = 100
@@ -75,6 +75,8 @@ def _answer_text(result: Result) -> Text:
     for sentence in result.answer.sentences:
         numbers = "".join(f"[{citation + 1}]" for citation in sentence.citations)
         text.append(clean(sentence.text))
+        if sentence.supported is False:
+            text.append(" (its evidence does not hold this)", style="yellow")
         text.append(f" {numbers}\n" if numbers else "\n", style="bold cyan")
     return text
 
@@ -116,13 +118,23 @@ def _snippet(text: str) -> str:
 
 
 def _explanation(result: Result) -> list[RenderableType]:
-    """Variants, the rank every stage gave to the passages that were read, notes, seconds."""
+    """Variants, each stage's rank of the passages that were read, notes, model calls, seconds."""
     variants = Table(title="Variants", title_justify="left", show_header=False, box=None)
     for variant in result.trace.variants:
         variants.add_row(variant.name, clean(variant.text))
     notes = [Text(f"{note.stage}: {clean(note.message)}") for note in result.trace.notes]
     seconds = ", ".join(f"{s} {t * 1000:.1f} ms" for s, t in result.trace.seconds.items())
-    return [Text(), variants, Text(), _ranks(result), *notes, Text(seconds, style="dim")]
+    calls = [Text(_call(call), style="dim") for call in result.trace.calls]
+    return [Text(), variants, Text(), _ranks(result), *notes, *calls, Text(seconds, style="dim")]
+
+
+def _call(call: ModelCall) -> str:
+    """One line on a call to a language model."""
+    tokens = "tokens not counted"
+    if call.prompt_tokens is not None:
+        tokens = f"{call.prompt_tokens} + {call.completion_tokens} tokens"
+    known = ", known before" if call.cached else ""
+    return clean(f"{call.model} ({call.prompt}): {tokens}{known}, request {call.digest[:12]}")
 
 
 def _ranks(result: Result) -> Table:

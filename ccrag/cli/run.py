@@ -10,7 +10,9 @@ from ccrag.cli.options import IndexName, Overrides, PipelineName
 from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
+    from ccrag.config import ProviderSettings
     from ccrag.evaluation.validate import Problem
+    from ccrag.runs.calls import CallTotals
     from ccrag.runs.run import RunReport
 
 
@@ -59,10 +61,10 @@ def run(
         failed = {failure.query_id for failure in report.failures}
         expected = [query for query in asked if query.query_id not in failed]
         problems = validate(out, format=Format.LONGEVAL, queries=expected) if expected else []
-    _report(report, problems)
+    _report(report, problems, settings.provider)
 
 
-def _report(report: "RunReport", problems: "list[Problem]") -> None:
+def _report(report: "RunReport", problems: "list[Problem]", provider: "ProviderSettings") -> None:
     for failure in report.failures:
         typer.echo(f"failed: {failure.error}", err=True)
     for problem in problems:
@@ -72,7 +74,20 @@ def _report(report: "RunReport", problems: "list[Problem]") -> None:
         f"{report.out}: {report.answered} of {report.queries} queries answered{resumed}, "
         f"{report.abstained} abstentions, {report.seconds_per_query * 1000:.1f} ms each"
     )
+    if report.calls.calls:
+        typer.echo(_calls(report.calls, provider))
     if report.failures:
         typer.echo("the same command with --resume tries the failed ones again", err=True)
     if report.failures or problems:
         raise typer.Exit(1)
+
+
+def _calls(totals: "CallTotals", provider: "ProviderSettings") -> str:
+    """One line on what the language model was asked, and what it cost."""
+    cost = totals.cost(provider)
+    return (
+        f"language model: {totals.calls} calls, {totals.cached} of them known before; "
+        f"{totals.prompt_tokens} prompt and {totals.completion_tokens} completion tokens"
+        + (f", {totals.uncounted} calls uncounted" if totals.uncounted else "")
+        + (f", cost {cost:.4f}" if cost else "")
+    )

@@ -46,7 +46,7 @@ class ReplyCache:
             reply = content["reply"]
             usage = None if reply["usage"] is None else Usage(**reply["usage"])
             return ChatReply(**{**reply, "usage": usage, "cached": True})
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ModelError(

@@ -7,48 +7,57 @@ The same code writes them whether the answers were had at once or by provider ba
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
 
 from ccrag import __version__
+from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
-from ccrag.formats import ir_metadata, trec_rag, trec_run
+from ccrag.formats import trec_rag, trec_run
+from ccrag.runs.calls import CallTotals
 from ccrag.runs.journal import Entry
+from ccrag.runs.metadata import metadata_text
 from ccrag.runs.provenance import result_json
 from ccrag.stages.way import Failure
-from ccrag.types import Result
+from ccrag.types import JSON, Result
 
 RESPONSES = "responses.jsonl"
 TREC_RUN = "run.trec"
 IR_METADATA = "ir-metadata.yml"
 PROVENANCE = "provenance.json"
 
-EXTRACTIVE = ir_metadata.GenerationEntry(
-    description="Extractive: sentences of the candidate documents as they stand, best first.",
-    prompt="none",
-    llm="none",
-    reasoning=False,
-    agents=False,
-)
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Written:
     """What the entries of a run sum to."""
 
-    answered: int
-    abstained: int
-    seconds: float
+    answered: int = 0
+    abstained: int = 0
+    seconds: float = 0.0
     """Over all stages of all answered queries."""
+    calls: CallTotals = field(default_factory=CallTotals)
+    """To language models."""
+
+    def add(self, provenance: JSON) -> None:
+        """Count one entry."""
+        self.answered += 1
+        self.abstained += provenance["abstained"]
+        self.seconds += sum(provenance["seconds"].values())
+        self.calls.add(provenance["calls"])
 
 
 def pipeline_json(settings: Settings) -> dict[str, Any]:
     """The stages' settings, without engine, node and output: what decides answers, no secrets."""
     return settings.model_dump(mode="json", include=set(PipelineSettings.model_fields))
+
+
+def prompt_of(settings: PipelineSettings) -> Prompt | None:
+    """The prompt of generated answers; None when answers are extractive."""
+    return load_prompt(settings.answer.prompt) if settings.answer.generator == "llm" else None
 
 
 def run_id_of(settings: Settings) -> str:
@@ -87,12 +96,14 @@ def write_files(
         run: the run's digest.
         failures: queries without an entry, and why.
     """
-    answered, abstained, seconds = 0, 0, 0.0
+    written = Written()
+    prompt = prompt_of(settings)
     head = {
         "ccrag": __version__,
         "run": run,
         "pipeline": pipeline_json(settings),
         "index": asdict(facts),
+        "prompt": prompt and {"label": prompt.label, "digest": prompt.digest, "text": prompt.text},
         "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in failures],
     }
     with (
@@ -104,42 +115,15 @@ def write_files(
         for entry in entries:
             responses.write(orjson.dumps(entry["record"]) + b"\n")
             trec.writelines(line.encode() + b"\n" for line in entry["trec"])
-            provenance.write(b",\n" if answered else b"\n")
+            provenance.write(b",\n" if written.answered else b"\n")
             provenance.write(orjson.dumps(entry["provenance"]))
-            answered += 1
-            abstained += entry["provenance"]["abstained"]
-            seconds += sum(entry["provenance"]["seconds"].values())
-        provenance.write(b"\n]}\n")
+            written.add(entry["provenance"])
+        totals = orjson.dumps(written.calls.as_json(settings.provider))
+        provenance.write(b'\n],"calls":' + totals + b"}\n")
     with replacing(out / IR_METADATA) as metadata:
-        metadata.write(_metadata(settings).encode())
-    return Written(answered, abstained, seconds)
-
-
-def _metadata(settings: Settings) -> str:
-    output = settings.output
-    return ir_metadata.render(
-        ir_metadata.ir_metadata(
-            tag=run_id_of(settings),
-            team=output.team_id,
-            goal=output.description,
-            libraries=["ccrag", "opensearch", "opensearch-py"],
-            repository=output.repository,
-            data_name=output.data_name,
-            retrieval=[_retrieval_entry(settings)],
-            generation=EXTRACTIVE,
-        )
-    )
-
-
-def _retrieval_entry(settings: Settings) -> ir_metadata.RetrievalEntry:
-    ranked = "candidate-order" not in settings.retrieval.lists
-    return ir_metadata.RetrievalEntry(
-        name=settings.summary or settings.name,
-        documents=settings.select.passages,
-        chunking=True,
-        chunk_ranking=ranked,
-        single_stage_retrieval=settings.rerank.method == "none",
-    )
+        text = metadata_text(settings, run_id=run_id_of(settings), prompt=prompt)
+        metadata.write(text.encode())
+    return written
 
 
 @contextmanager

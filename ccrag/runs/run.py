@@ -12,7 +12,8 @@ from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.errors import InputError
 from ccrag.pipeline import Pipeline
-from ccrag.runs.files import entry_of, pipeline_json, write_files
+from ccrag.runs.calls import CallTotals
+from ccrag.runs.files import entry_of, pipeline_json, prompt_of, write_files
 from ccrag.runs.journal import FILE_NAME, Journal
 from ccrag.stages.way import Failure
 from ccrag.types import Query
@@ -30,6 +31,8 @@ class RunReport:
     abstained: int
     failures: tuple[Failure, ...]
     seconds_per_query: float
+    calls: CallTotals
+    """To language models, those of earlier tries included."""
 
 
 def run_queries(
@@ -83,6 +86,7 @@ def run_queries(
         abstained=written.abstained,
         failures=tuple(failures),
         seconds_per_query=written.seconds / written.answered if written.answered else 0.0,
+        calls=written.calls,
     )
 
 
@@ -117,6 +121,8 @@ def run_digest(settings: Settings, facts: IndexFacts, queries: Sequence[Query]) 
         "index": [facts.passages_index, facts.documents_index],
         "queries": [[q.query_id, q.text, q.candidates.doc_ids] for q in queries],
     }
+    if (prompt := prompt_of(settings)) is not None:
+        decides["prompt"] = prompt.digest
     canonical = orjson.dumps(decides, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 

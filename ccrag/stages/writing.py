@@ -6,7 +6,7 @@ from typing import Protocol
 from ccrag.answering.citations import assemble
 from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
-from ccrag.answering.support import Support, SupportCheck, contained
+from ccrag.answering.support import Support, SupportCheck, lexical_support
 from ccrag.chat.prompts import load_prompt
 from ccrag.concurrency import in_order
 from ccrag.config import PipelineSettings
@@ -30,7 +30,7 @@ def writer_of(
     The writer that `answer.generator` names.
 
     Args:
-        support: how much of a sentence its evidence supports; None: by the terms they share.
+        support: how much of a sentence its evidence supports; None: `lexical_support`.
 
     Raises:
         ModelError: it is a language model and none is given.
@@ -57,7 +57,9 @@ def generation_of(settings: PipelineSettings, *, support: Support | None = None)
         max_sentences=answer.max_sentences,
         max_words=answer.max_words,
         abstention=answer.abstention,
-        support=SupportCheck(answer.unsupported, answer.support_threshold, support or contained),
+        support=SupportCheck(
+            answer.unsupported, answer.support_threshold, support or lexical_support
+        ),
         show_title=answer.show_title,
         show_date=answer.show_date,
         min_score=answer.min_evidence_score,

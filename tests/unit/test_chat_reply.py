@@ -60,8 +60,3 @@ def test_a_server_that_counts_no_tokens() -> None:
 def test_what_is_no_completion_is_an_error_that_shows_it(body: object) -> None:
     with pytest.raises(ModelError, match="not a chat completion"):
         parse_reply(body)
-
-
-def test_cost_is_by_prices_per_million_tokens() -> None:
-    cost = Usage(2_000_000, 500_000).cost(prompt_price=0.4, completion_price=1.6)
-    assert cost == pytest.approx(2 * 0.4 + 0.5 * 1.6)

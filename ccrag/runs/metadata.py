@@ -1,0 +1,67 @@
+"""What `ir-metadata.yml` says of a run: how it retrieves and answers. Values in, text out."""
+
+from ccrag.chat.prompts import Prompt
+from ccrag.config import LlmSettings, Settings
+from ccrag.formats import ir_metadata
+
+EXTRACTIVE = ir_metadata.GenerationEntry(
+    description="Extractive: sentences of the candidate documents as they stand, best first.",
+    prompt="none",
+    llm="none",
+    reasoning=False,
+    agents=False,
+)
+LIBRARIES = ("ccrag", "opensearch", "opensearch-py")
+
+
+def metadata_text(settings: Settings, *, run_id: str, prompt: Prompt | None) -> str:
+    """
+    The file's text.
+
+    Args:
+        prompt: of a generated answer; None when answers are extractive.
+    """
+    output = settings.output
+    return ir_metadata.render(
+        ir_metadata.ir_metadata(
+            tag=run_id,
+            team=output.team_id,
+            goal=output.description,
+            libraries=[*LIBRARIES, *(["openai"] if prompt else [])],
+            repository=output.repository,
+            data_name=output.data_name,
+            retrieval=[_retrieval(settings)],
+            generation=_generated(settings, prompt) if prompt else EXTRACTIVE,
+        )
+    )
+
+
+def _retrieval(settings: Settings) -> ir_metadata.RetrievalEntry:
+    ranked = "candidate-order" not in settings.retrieval.lists
+    return ir_metadata.RetrievalEntry(
+        name=settings.summary or settings.name,
+        documents=settings.select.passages,
+        chunking=True,
+        chunk_ranking=ranked,
+        single_stage_retrieval=settings.rerank.method == "none",
+    )
+
+
+def _generated(settings: Settings, prompt: Prompt) -> ir_metadata.GenerationEntry:
+    return ir_metadata.GenerationEntry(
+        description=(
+            f"Generated from at most {settings.evidence.max_sentences} evidence sentences of the "
+            "candidate documents and nothing else; every sentence names its evidence, and one "
+            "without shown evidence is left out."
+        ),
+        prompt=f"{prompt.label}\n\n{prompt.text}",
+        llm=_model(settings.llm),
+        reasoning=settings.output.reasoning,
+        agents=False,
+    )
+
+
+def _model(llm: LlmSettings) -> str:
+    sampled = {"temperature": llm.temperature, "top_p": llm.top_p, "seed": llm.seed}
+    told = ", ".join(f"{name} {value}" for name, value in sampled.items() if value is not None)
+    return f"{llm.model} ({told})" if told else llm.model
