@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +25,7 @@ from ccrag.models.cached import ModelOutput
 from ccrag.models.encoder import Matrix, OnProgress
 from ccrag.models.folder import ModelFolder, quiet_loading
 from ccrag.models.locate import find_encoder, require_package
+from ccrag.models.threads import one_thread_per_operation
 from ccrag.models.windows import token_windows
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class TransformerModel:
         if len(batches) < 2 or model.device.type != "cpu":
             yield from ((rows, _forward(model, batch)) for rows, batch in features())
             return
-        with _one_thread_per_operation() as workers:
+        with one_thread_per_operation() as workers:
             run: Callable[[Features], Matrix] = partial(_forward, model)
             if self._settings.backend == "openvino":
                 run = self._converted_model(streams=workers).forward
@@ -200,19 +200,6 @@ def _forward(model: SentenceTransformer, features: Features) -> Matrix:
         }
         vectors = model(on_device)["sentence_embedding"]
         return unit_rows(vectors.float().cpu().numpy())
-
-
-@contextmanager
-def _one_thread_per_operation() -> Iterator[int]:
-    """Let threads begun inside work alone, and yield how many there should be."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield threads
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _load(folder: ModelFolder, settings: EncoderSettings) -> SentenceTransformer:
