@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import log1p
 
-from ccrag.retrieval.analysis import count_words, terms, unique_terms
+from ccrag.retrieval.analysis import budget_words, terms, unique_terms
 from ccrag.types import DocId, Evidence, Passage, Span
 
 SentenceKey = tuple[DocId, int, int]
@@ -47,7 +47,7 @@ def candidate_sentences(
     for rank, passage in enumerate(passages, start=1):
         for span in _first_spans(passage, sentences_per_passage):
             sentence = CandidateSentence(passage, rank, span, passage.slice(span))
-            if count_words(sentence.text) <= max_sentence_words:
+            if budget_words(sentence.text) <= max_sentence_words:
                 found.setdefault(sentence.key, sentence)
     return tuple(found.values())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ccrag.answering.citations import DraftSentence
 from ccrag.answering.trimming import trimmed
 from ccrag.answering.wellformed import has_capitals, has_predicate, readable, well_formed
-from ccrag.retrieval.analysis import count_words, normalise, terms, unique_terms
+from ccrag.retrieval.analysis import budget_words, normalise, terms, unique_terms
 from ccrag.types import DocId, Evidence
 
 SAME_CONTENT = 0.8
@@ -53,8 +53,8 @@ def extract(
         if per_document[item.doc_id] == limits.max_per_document:
             continue
         text = trimmed(item.text) if trim else " ".join(item.text.split())
-        if count_words(text) <= words_left:
-            words_left -= count_words(text)
+        if budget_words(text) <= words_left:
+            words_left -= budget_words(text)
             per_document[item.doc_id] += 1
             drafts.append(DraftSentence(text, (item.evidence_id,)))
     return tuple(drafts)
@@ -72,7 +72,7 @@ def _usable(
 
 def _fits(item: Evidence, asked: frozenset[str], limits: ExtractLimits) -> bool:
     longest = limits.max_sentence_words
-    if longest is not None and count_words(item.text) > longest:
+    if longest is not None and budget_words(item.text) > longest:
         return False
     shared = len(asked.intersection(terms(item.text)))
     return shared >= max(int(limits.must_share), limits.min_coverage * len(asked))

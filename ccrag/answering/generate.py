@@ -22,7 +22,7 @@ from ccrag.chat.request import (
     sampling_json,
 )
 from ccrag.errors import InvariantError
-from ccrag.retrieval.analysis import count_words
+from ccrag.retrieval.analysis import budget_words
 from ccrag.types import JSON, Answer, Evidence, ModelCall, Note, Passage, PassageId, Query
 
 Ask = Callable[[ChatRequest], ChatReply]
@@ -212,7 +212,7 @@ def within_limits(
     kept: list[DraftSentence] = []
     words_left = generation.max_words
     for draft in drafts[: generation.max_sentences]:
-        words_left -= count_words(draft.text)
+        words_left -= budget_words(draft.text)
         if words_left < 0:
             break
         kept.append(draft)

@@ -58,7 +58,7 @@ def window_passages(
     a text of white space has none.
 
     Args:
-        max_words: cap of a passage, by `count_words`.
+        max_words: cap of a passage, by `passage_words`.
         edges: citation edges that touch the document, copied to each passage.
     """
     runs = _runs(document.text, max_words=max_words, overlap=overlap_sentences)

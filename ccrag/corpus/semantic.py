@@ -118,8 +118,8 @@ def semantic_passages(
     """
     One document by `group_semantic`; `vectors_of` encodes its sentences in one call.
 
-    The passages tile the text but for white space, lie within `max_words` by `count_words` (longer
-    sentences are cut first) and never cross a section. No text: no passages, no call.
+    The passages tile the text but for white space, lie within `max_words` by `passage_words`
+    (longer sentences are cut first) and never cross a section. No text: no passages, no call.
     """
     cut = cut_sentences(document, max_words=max_words)
     if not cut.sections:

@@ -60,9 +60,9 @@ def count_tokens(tokens: list[str]) -> int:
     return sum(map(token_words, lengths))
 
 
-def count_words(text: str) -> int:
+def passage_words(text: str) -> int:
     """
-    How many words `text` holds.
+    How many words `text` counts against the cap of a passage.
 
     A hyphen or apostrophe inside a word does not split it; an ideograph or kana is a word;
     a run longer than `LONG_RUN` characters counts one word per `RUN_WORD`, rounded up.
@@ -74,7 +74,7 @@ class WordSums:
     """
     Words before each position of one text, so that a span's count is one subtraction.
 
-    For spans that begin and end between words; inside a word, use `count_words`. `None` from `of`
+    For spans that begin and end between words; inside a word, use `passage_words`. `None` from `of`
     means that the text needs the full pattern (CJK, combining marks, beyond the basic plane).
     """
 

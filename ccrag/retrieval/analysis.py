@@ -111,7 +111,7 @@ def unique_terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(terms(text)))
 
 
-def count_words(text: str) -> int:
+def budget_words(text: str) -> int:
     """
     Return how many words `text` counts against a budget.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ccrag.retrieval.analysis import count_words
+from ccrag.retrieval.analysis import budget_words
 from ccrag.retrieval.duplicates import drop_near_duplicates
 from ccrag.retrieval.lookup import passages_of
 from ccrag.retrieval.priors import year_of
@@ -33,7 +33,7 @@ def select(
         max_per_document: how many of one document; None for no limit.
         near_duplicate: Jaccard overlap from which a passage repeats an earlier one.
         temporal_coverage: let each year be seen once, early (see `cover_years`).
-        max_words: budget over all selected passages, `analysis.count_words`; None for no limit.
+        max_words: budget over all selected passages, `analysis.budget_words`; None for no limit.
 
     Raises:
         InvariantError: a hit is missing from `passages`.
@@ -92,7 +92,7 @@ class _Limits:
         taken = self._taken.get(passage.doc_id, 0)
         if self._max_per_document is not None and taken >= self._max_per_document:
             return f"document {passage.doc_id!r} already has {taken} passages"
-        n_words = count_words(passage.text) if self._max_words is not None else 0
+        n_words = budget_words(passage.text) if self._max_words is not None else 0
         if self._max_words is not None and self._words + n_words > self._max_words:
             return f"{self._words} + {n_words} words, budget {self._max_words}"
         self._taken[passage.doc_id] = taken + 1

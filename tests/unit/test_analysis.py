@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from ccrag.retrieval.analysis import (
     STOP_WORDS,
-    count_words,
+    budget_words,
     normalise,
     runs,
     stem,
@@ -64,8 +64,8 @@ def test_the_possessive_is_the_same_term() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"), [("", 0), ("two words", 2), ("深度学习模型", 5), ("± = ± x", 4)]
 )
-def test_count_words_counts_chinese_and_formulas(text: str, expected: int) -> None:
-    assert count_words(text) == expected
+def test_budget_words_counts_chinese_and_formulas(text: str, expected: int) -> None:
+    assert budget_words(text) == expected
 
 
 @given(st.text())

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ccrag.corpus.chunking import window_passages
-from ccrag.corpus.words import count_words
+from ccrag.corpus.words import passage_words
 from ccrag.types import Document, Passage, doc_id_of
 
 PAPERS = Path(__file__).parents[3] / "shared" / "data" / "longeval-rag" / "documents.jsonl"
@@ -52,8 +52,8 @@ def bodies(text: str, *, max_words: int = 8, overlap: int = 1) -> list[str]:
         ("a-" * 30 + "a", 11),  # 61 characters, ceil(61 / 6)
     ],
 )
-def test_count_words(text: str, expected: int) -> None:
-    assert count_words(text) == expected
+def test_passage_words(text: str, expected: int) -> None:
+    assert passage_words(text) == expected
 
 
 @given(texts, st.integers(1, 20), st.integers(0, 5))
@@ -64,7 +64,7 @@ def test_every_passage_keeps_its_promises(text: str, max_words: int, overlap: in
         assert passage.ordinal == ordinal
         assert passage.text == text[passage.start : passage.end]
         assert passage.text == passage.text.strip() != ""
-        assert count_words(passage.text) <= max_words
+        assert passage_words(passage.text) <= max_words
         ends = [passage.start, *(span.end for span in passage.sentences)]
         assert [span.start for span in passage.sentences] == ends[:-1]
         assert ends[-1] == passage.end
@@ -111,7 +111,7 @@ def test_overlap_gives_way_to_the_cap() -> None:
 
 def test_three_long_sentences_do_not_exceed_the_cap() -> None:
     sentence = "Word" + " word" * 128 + " end."
-    assert [count_words(body) for body in bodies(" ".join([sentence] * 3), max_words=140)] == [
+    assert [passage_words(body) for body in bodies(" ".join([sentence] * 3), max_words=140)] == [
         130
     ] * 3
 
@@ -134,7 +134,7 @@ def test_a_clause_mark_too_early_is_no_place_to_cut() -> None:
 
 def test_a_sentence_without_clauses_is_cut_between_words() -> None:
     bodies_ = bodies("word " * 5_000, max_words=140)
-    assert [count_words(body) for body in bodies_] == [140] * 35 + [100]
+    assert [passage_words(body) for body in bodies_] == [140] * 35 + [100]
 
 
 def test_unspaced_text_is_cut_anywhere_but_before_a_mark() -> None:
@@ -176,4 +176,4 @@ def test_real_papers_are_chunked_quickly() -> None:
     start = time.process_time()
     found = [passage for text in texts for passage in passages(text, max_words=140)]
     assert time.process_time() - start < 3  # 0.25 s on an idle machine
-    assert max(count_words(passage.text) for passage in found) <= 140
+    assert max(passage_words(passage.text) for passage in found) <= 140

@@ -16,7 +16,7 @@ from ccrag.corpus.semantic import (
     semantic_passages,
     topic_shift_passages,
 )
-from ccrag.corpus.words import count_words
+from ccrag.corpus.words import passage_words
 from ccrag.errors import InvariantError, ModelError
 from ccrag.types import Document, Passage, doc_id_of
 
@@ -62,7 +62,7 @@ def test_every_passage_keeps_its_promises(
     for ordinal, passage in enumerate(passages):
         assert passage.ordinal == ordinal
         assert passage.text == text[passage.start : passage.end] == passage.text.strip() != ""
-        assert count_words(passage.text) <= max_words
+        assert passage_words(passage.text) <= max_words
         ends = [passage.start, *(span.end for span in passage.sentences)]
         assert [span.start for span in passage.sentences] == ends[:-1]
         assert ends[-1] == passage.end

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.corpus.words import WordSums, count_words
+from ccrag.corpus.words import WordSums, passage_words
 
 ALPHABET = st.sampled_from("ab9_-'’ .é\n…")
 TEXTS = st.lists(st.text(ALPHABET, max_size=8) | st.just("x" * 40), max_size=12).map(" ".join)
@@ -19,8 +19,8 @@ def test_sums_agree_with_the_pattern_between_words(text: str) -> None:
     assert sums is not None
     bounds = [0, *(match.end() for match in re.finditer(r"\s+", text)), len(text)]
     for start, end in pairwise(bounds):
-        assert sums.between(start, end) == count_words(text[start:end])
-    assert sums.between(0, len(text)) == count_words(text)
+        assert sums.between(start, end) == passage_words(text[start:end])
+    assert sums.between(0, len(text)) == passage_words(text)
 
 
 @pytest.mark.parametrize("text", ["深度", "e\u0301", "a\u200db", "😀"])
