@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from opensearchpy import NotFoundError, OpenSearch
@@ -73,47 +74,52 @@ def client_of(node: NodeSettings) -> OpenSearch:
     return connect(ensure_node(node).url, EngineSettings())
 
 
-def test_a_killed_index_command_is_resumed_and_the_old_index_serves_all_the_time(
-    node: NodeSettings, tmp_path: Path
-) -> None:
-    small = write_documents(tmp_path, 5)
-    finish(node, "index", small, "--index", "k")
+class HalfWay(NamedTuple):
+    """`ccrag index` of a larger collection, some of it written, over a small one that serves."""
+
+    documents: Path
+    process: subprocess.Popen[str]
+
+
+@pytest.fixture
+def half_way(node: NodeSettings, tmp_path: Path) -> HalfWay:
+    finish(node, "index", write_documents(tmp_path, 5), "--index", "k")
     client = client_of(node)
     [old] = client.indices.get(index="ccrag-k-passages-*")
-    large = write_documents(tmp_path, DOCUMENTS)
-    process = start(node, "index", large, "--index", "k")
+    documents = write_documents(tmp_path, DOCUMENTS)
+    process = start(node, "index", documents, "--index", "k")
     wait_until(lambda: passages_written(client, besides=old) > 1_000, process)
-    process.kill()
-    process.communicate()
-    assert "[1]" in finish(
-        node, "ask", "When was the dam of reservoir 1 finished?", "--index", "k", "--docs", "res1"
-    )
-    done = finish(node, "index", large, "--index", "k")
+    return HalfWay(documents, process)
+
+
+def old_index_answers(node: NodeSettings) -> None:
+    question = "When was the dam of reservoir 1 finished?"
+    assert "[1]" in finish(node, "ask", question, "--index", "k", "--docs", "res1")
+
+
+def test_a_killed_index_command_is_resumed_and_the_old_index_serves_all_the_time(
+    node: NodeSettings, half_way: HalfWay
+) -> None:
+    half_way.process.kill()
+    half_way.process.communicate()
+    old_index_answers(node)
+    done = finish(node, "index", half_way.documents, "--index", "k")
     assert f"{2 * DOCUMENTS} documents" in done
     assert "kept from an interrupted load" in done
-    assert "unchanged" in finish(node, "index", large, "--index", "k")
+    assert "unchanged" in finish(node, "index", half_way.documents, "--index", "k")
 
 
 def test_a_killed_node_is_replaced_and_the_same_command_completes(
-    node: NodeSettings, tmp_path: Path
+    node: NodeSettings, half_way: HalfWay
 ) -> None:
-    small = write_documents(tmp_path, 5)
-    finish(node, "index", small, "--index", "k")
-    client = client_of(node)
-    [old] = client.indices.get(index="ccrag-k-passages-*")
-    large = write_documents(tmp_path, DOCUMENTS)
-    process = start(node, "index", large, "--index", "k")
-    wait_until(lambda: passages_written(client, besides=old) > 1_000, process)
     state = find_node(node)
     assert state is not None
     os.kill(state.pid, signal.SIGKILL)
-    _, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 1
+    _, err = half_way.process.communicate(timeout=PATIENCE_S)
+    assert half_way.process.returncode == 1
     assert "out of reach" in err
-    assert "[1]" in finish(
-        node, "ask", "When was the dam of reservoir 1 finished?", "--index", "k", "--docs", "res1"
-    )
-    done = finish(node, "index", large, "--index", "k")
+    old_index_answers(node)
+    done = finish(node, "index", half_way.documents, "--index", "k")
     assert f"{2 * DOCUMENTS} documents, {2 * DOCUMENTS} passages" in done
 
 
