@@ -212,6 +212,35 @@ class SelectSettings(Section):
     """Budget over all selected passages."""
 
 
+class BudgetSettings(Section):
+    """How much text is read, in tokens."""
+
+    max_tokens: int | None = Field(None, ge=1)
+    """Of all that is read, headers aside; None: as much as the other limits let through."""
+    tokenizer: str | None = None
+    """
+    `tokenizer.json` of the model that reads, its folder, or its name on the hub; None: an estimate.
+    """
+
+
+class UnitSettings(Section):
+    """Long units: linked documents that are read together (LongRAG)."""
+
+    grouping: Literal["links", "document", "sections", "file"] = "links"
+    """
+    `links`: linked documents together. `document`: each alone. `sections`: runs of a document's
+    sections. `file`: as `file` says.
+    """
+    file: Path | None = None
+    """`file`: JSONL, one unit a line, with its `doc_ids`; `ccrag units --out` writes one."""
+    max_tokens: int = Field(4_000, ge=1)
+    """No unit is larger, unless a single document (or section) is."""
+    links: Literal["given", "found", "both"] = "both"
+    """Those in the data; those found in texts (Markdown, HTML, "see TITLE"); or all."""
+    versions: Literal["apart", "marked"] = "apart"
+    """Versions of one document never stand in one unit, or do so, each under its header."""
+
+
 class EvidenceSettings(Section):
     """Which sentences of the selected passages are shown."""
 
@@ -342,6 +371,8 @@ class PipelineSettings(Section):
     rerank: RerankSettings = RerankSettings()
     reranker: RerankerSettings = RerankerSettings()
     select: SelectSettings = SelectSettings()
+    budget: BudgetSettings = BudgetSettings()
+    units: UnitSettings = UnitSettings()
     evidence: EvidenceSettings = EvidenceSettings()
     answer: AnswerSettings = AnswerSettings()
     llm: LlmSettings = LlmSettings()
@@ -357,6 +388,8 @@ class PipelineSettings(Section):
             raise ValueError("feedback reads the BM25 list; set feedback.enabled=false")
         if "dense" in lists and self.vectors.mode == "none":
             raise ValueError("a dense list needs vectors; set vectors.mode=exact, for instance")
+        if self.units.grouping == "file" and self.units.file is None:
+            raise ValueError("units.grouping=file needs units.file")
         return self
 
 

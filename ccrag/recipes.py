@@ -5,6 +5,7 @@ import re
 from ccrag.config import ChunkingSettings, PipelineSettings
 from ccrag.corpus.chunking import CHUNKER_VERSION
 from ccrag.corpus.semantic import SEMANTIC_VERSION
+from ccrag.corpus.units import UnitRules
 from ccrag.engine.names import Recipe
 
 PUBLISHED_K1_B = (1.5, 0.75)
@@ -44,6 +45,18 @@ def recipe_of(settings: PipelineSettings) -> Recipe:
         b=bm25.b,
         vectors=stored,
         needs_encoder=needs_encoder,
+    )
+
+
+def unit_rules(settings: PipelineSettings) -> UnitRules:
+    """What a pipeline's units depend on, apart from the documents and the tokenizer."""
+    units = settings.units
+    return UnitRules(
+        grouping=units.grouping,
+        max_tokens=units.max_tokens,
+        links=units.links,
+        versions_together=units.versions == "marked",
+        file=units.file,
     )
 
 

@@ -18,6 +18,7 @@ from ccrag.errors import EmptyCandidatesError, InputError, InvariantError
 DocId = str
 PassageId = str
 QueryId = str
+UnitId = str
 SectionPath = tuple[str, ...]
 JSON = dict[str, Any]
 """A JSON object."""
@@ -45,6 +46,10 @@ class Document:
     """As given, if it starts with a four-digit year; else None."""
     links: tuple[DocId, ...] = ()
     text_source: TextSource = "full_text"
+    version_of: str | None = None
+    """What this is a version of: documents that share it are versions of one another."""
+    version: str | None = None
+    """What this version is called, e.g. `2.1`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,38 @@ class Passage:
         if not self.start <= span.start <= span.end <= self.end:
             raise InvariantError(f"{span} is outside passage {self.passage_id!r}")
         return self.text[span.start - self.start : span.end - self.start]
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPart:
+    """A document, or a run of its sections, as a part of a unit."""
+
+    unit_id: UnitId
+    doc_id: DocId
+    ordinal: int
+    """Position in the unit, from 0; where documents were left out, positions are missing."""
+    start: int
+    end: int
+    tokens: int
+    title: str = ""
+    date: str | None = None
+    version_of: str | None = None
+    version: str | None = None
+    links: tuple[DocId, ...] = ()
+    """Documents that this one links to, given or found; never outside what may be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Linked documents that are read together; `parts` in reading order, at least one."""
+
+    unit_id: UnitId
+    parts: tuple[UnitPart, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Of all parts."""
+        return sum(part.tokens for part in self.parts)
 
 
 def make_passage_id(doc_id: DocId, span: Span, text: str) -> PassageId:

@@ -128,6 +128,17 @@ def _date(fields: Fields) -> str | None:
     return date if _DATE.match(date) else None
 
 
+def _version_of(fields: Fields) -> str | None:
+    value = fields.get("version_of")
+    return None if value is None else as_id(value, field="version_of")
+
+
+def _version(fields: Fields) -> str | None:
+    """What the version is called, if it is a word or a number; the field may mean other things."""
+    value = fields.get("version")
+    return str(value) if type(value) in (str, int, float) and str(value).strip() else None
+
+
 def document_of(fields: Fields, *, in_cells: bool = False) -> Document:
     """
     The document a record describes.
@@ -155,4 +166,6 @@ def document_of(fields: Fields, *, in_cells: bool = False) -> Document:
         _date(fields),
         () if links is None else as_ids(links[1], field=links[0], in_cell=in_cells),
         source,
+        _version_of(fields),
+        _version(fields),
     )

@@ -43,13 +43,15 @@ class Digest:
 
     def add_document(self, document: Document) -> None:
         """Put a document with all its fields into the set."""
-        rest = (
+        rest: tuple[object, ...] = (
             document.doc_id,
             document.title,
             document.date,
             document.links,
             document.text_source,
         )
+        if document.version_of is not None or document.version is not None:
+            rest = (*rest, document.version_of, document.version)
         self.add(f"{rest!r}{document.text}".encode())
 
     def hexdigest(self) -> str:

@@ -125,3 +125,12 @@ def test_cells() -> None:
         {"doc_id": "", "id": "1", "title": "", "links": "a b,c; d"}, in_cells=True
     )
     assert (document.doc_id, document.links) == ("1", ("a", "b", "c", "d"))
+
+
+def test_versions_are_labels_and_what_they_are_versions_of_is_an_id() -> None:
+    document = document_of({"id": "a", "version_of": 7, "version": 2.1})
+    assert (document.version_of, document.version) == ("7", "2.1")
+    assert document_of({"id": "a", "version": ["x"]}).version is None
+    assert document_of({"id": "a"}).version_of is None
+    with pytest.raises(InputError, match="version_of must be a string or a whole number"):
+        document_of({"id": "a", "version_of": ["x"]})

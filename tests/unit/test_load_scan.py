@@ -163,3 +163,12 @@ def test_memory_does_not_grow_with_the_collection(path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2_000_000  # the file has 20 MB
+
+
+def test_a_version_is_part_of_what_is_fingerprinted(path: Path) -> None:
+    plain: Fields = {"id": "a", "text": "A"}
+    known = {
+        fingerprint(path, [record])
+        for record in (plain, {**plain, "version_of": "x"}, {**plain, "version": "x"})
+    }
+    assert len(known) == 3
