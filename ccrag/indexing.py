@@ -19,6 +19,13 @@ from ccrag.engine.names import Recipe
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.recipes import recipe_of
 
+OnDocuments = Callable[[int, int], None]
+"""Called with the documents cut (and encoded) so far, and with how many there are."""
+
+
+def ignore_documents(_done: int, _total: int) -> None:
+    """Nobody wants to know."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
@@ -37,7 +44,7 @@ def index_documents(
     *,
     on_error: Literal["stop", "skip"] = "stop",
     citations: Path | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: OnDocuments = ignore_documents,
     notify: Notify = silent,
 ) -> IndexReport:
     """
@@ -65,7 +72,7 @@ def index_corpus(
     name: str,
     settings: Settings,
     *,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: OnDocuments = ignore_documents,
     notify: Notify = silent,
 ) -> IndexReport:
     """
@@ -91,15 +98,12 @@ def index_corpus(
         def cut() -> Iterator[CutDocument]:
             counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
             chunking, stored = settings.chunking, recipe.vectors is not None
-            return cut_documents(counted, chunking, encoder, with_vectors=stored, counts=counts)
+            done = cut_documents(counted, chunking, encoder, with_vectors=stored, counts=counts)
+            for number, document in enumerate(done, start=1):
+                yield document
+                on_progress(number, corpus.count)
 
-        built = build(
-            client,
-            plan,
-            lambda: prefetched(cut(), depth=512),
-            settings.engine,
-            on_progress=on_progress,
-        )
+        built = build(client, plan, lambda: prefetched(cut(), depth=512), settings.engine)
         return IndexReport(corpus.report, built, counts, perf_counter() - began)
 
 

@@ -1,33 +1,55 @@
 """Progress on stderr while something takes long; silent when stderr is not a terminal."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+
+
+class OnProgress(Protocol):
+    """Takes the number done so far, and of how many if that was not known before."""
+
+    def __call__(self, done: int, total: int | None = None) -> None: ...
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar named `what`; call what is yielded with the number done so far."""
+def progress_bar(what: str, total: int | None = None) -> Iterator[OnProgress]:
+    """A bar named `what` with its rate and the time that remains, once a total is known."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda done, total=None: None
         return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """How many a second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:.1f}/s")
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        Rate(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
-        yield lambda done: progress.update(task, completed=done)
+
+        def on_progress(done: int, total: int | None = None) -> None:
+            progress.update(task, completed=done, total=total or progress.tasks[0].total)
+
+        yield on_progress

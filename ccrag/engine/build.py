@@ -91,15 +91,12 @@ def build(
     plan: BuildPlan,
     cut_documents: Callable[[], Iterable[CutDocument]],
     settings: EngineSettings,
-    *,
-    on_progress: Callable[[int], None] = lambda _: None,
 ) -> BuildReport:
     """
     Build what is missing of a collection and let its aliases point to it.
 
     Args:
         cut_documents: called at most once, only when something has to be written.
-        on_progress: called with the number of items (documents and passages) settled so far.
 
     Raises:
         BulkWriteError: items were refused.
@@ -120,7 +117,7 @@ def build(
         for target in missing:
             _create(client, target, plan, settings)
         actions = _actions(cut_documents(), {target.kind: target.index for target in missing})
-        counts = write(client, actions, settings, on_progress=on_progress)
+        counts = write(client, actions, settings)
         for target in missing:
             _finish(client, target, counts.get(target.index, WriteCounts()), settings)
     switched = _switch(client, (documents, passages))

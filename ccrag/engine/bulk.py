@@ -1,6 +1,6 @@
 """Writing many items: byte-bounded requests, refused items sent again, every failure classified."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from opensearchpy import OpenSearch, helpers
@@ -32,15 +32,12 @@ def write(
     client: OpenSearch,
     actions: Iterable[JSON],
     settings: EngineSettings,
-    *,
-    on_progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, WriteCounts]:
     """
     Create every action's item; one that exists already is kept (ids change with content).
 
     Args:
         actions: `{"_op_type": "create", "_index", "_id", …fields}`.
-        on_progress: called with the number of items settled so far.
 
     Returns:
         Counts by concrete index.
@@ -64,7 +61,7 @@ def write(
             request_timeout=settings.bulk_timeout_s,
             filter_path=RESPONSE_FIELDS,
         )
-        for settled, (ok, result) in enumerate(results, start=1):
+        for ok, result in results:
             item = result["create"]
             count = counts.setdefault(item["_index"], WriteCounts())
             if ok:
@@ -75,7 +72,6 @@ def write(
                 failed[item["_id"]] = f"HTTP {item['status']}: {reason_of(item)}"
                 if len(failed) >= MAX_FAILURES:
                     raise BulkWriteError(item["_index"], failed)
-            on_progress(settled)
     if failed:
         raise BulkWriteError(item["_index"], failed)
     return counts
