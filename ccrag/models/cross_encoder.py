@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ccrag.concurrency import in_order
@@ -65,6 +65,14 @@ def open_trainable(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
     except _LOADING_ERRORS as error:
         raise _not_loaded(folder, error) from error
     return _with_fast_tokenizer(model, folder)
+
+
+def reading_once(model: CrossEncoder) -> AbstractContextManager[None]:
+    """Let an encoder under our own head read each text once; others read pairs as they come."""
+    from ccrag.models.token_match import ApartTransformer
+
+    tower = model[0]
+    return tower.remembering() if isinstance(tower, ApartTransformer) else nullcontext()
 
 
 def _architecture(folder: ModelFolder) -> str:

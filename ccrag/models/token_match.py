@@ -2,16 +2,18 @@
 A cross-encoder made of any encoder, that ranks before it has been trained.
 
 A fresh classification head says nothing until it has seen tens of thousands of pairs. This one
-starts from what the encoder knows. The pair passes the encoder as one input in which query and text
-do not see each other; a cross-attention layer, at first without effect, then lets every token of
-one read the other; and the logit is a weighted sum of two cosines: of the mean vectors, and, for
-each query token, with the text's closest token (after ColBERT's MaxSim). Some hundred judgements
-are enough for the layer, the weights and the importance of query tokens; the encoder stays.
+starts from what the encoder knows. Query and text pass the encoder as if each stood alone; a
+cross-attention layer, at first without effect, then lets every token of one read the other; and the
+logit is a weighted sum of two cosines: of the mean vectors, and, for each query token, with the
+text's closest token (after ColBERT's MaxSim). Some hundred judgements are enough for the layer, the
+weights and the importance of query tokens; the encoder stays, so training reads each text once.
 
 Imports torch: only to be imported where a model is loaded.
 """
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,13 @@ from sentence_transformers import CrossEncoder
 from sentence_transformers.base.modules import Module, Transformer
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.rnn import pad_sequence
 
 HEAD_FOLDER = "1_TokenMatch"
 SCALE = 10.0
 HEADS = 6
+MAX_REMEMBERED = 500_000
+"""Tokens; 768 MB of vectors of 384 dimensions."""
 _HIDDEN = -1e4
 """Instead of minus infinity, which makes a row of nothing but padding NaN."""
 
@@ -31,22 +36,67 @@ Features = dict[str, Any]
 
 
 class ApartTransformer(Transformer):  # type: ignore[misc]
-    """An encoder in which the two texts of a pair do not see each other."""
+    """An encoder, itself never trained, that reads a pair's texts as if each stood alone."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._known: dict[bytes, Tensor] | None = None
+
+    @contextmanager
+    def remembering(self) -> Iterator[None]:
+        """Read each text once while this lasts: right only as long as the encoder stays."""
+        self._known = {}
+        try:
+            yield
+        finally:
+            self._known = None
 
     def forward(self, features: Features, **kwargs: Any) -> Features:
         """Add `token_embeddings` and who is who: `query_tokens`, `text_tokens`, bool masks."""
         valid = features["attention_mask"].bool()
-        text = _after_first(features["input_ids"] == self.tokenizer.sep_token_id)
-        visible = (text[:, :, None] == text[:, None, :]) & valid[:, None, :]
-        apart: Features = {"attention_mask": visible[:, None]}
-        if "token_type_ids" in features:  # to the encoder, each stands alone
-            apart["token_type_ids"] = torch.zeros_like(features["input_ids"])
-        if self.model.config.model_type == "bert":  # each text's places count from its own start
-            places = torch.arange(valid.shape[1], device=valid.device).expand(valid.shape)
-            begins = (~text).sum(1, keepdim=True) - 1
-            apart["position_ids"] = torch.where(text, places - begins, places)
-        features |= super().forward(dict(features), **{**kwargs, **apart})
-        return features | {"query_tokens": ~text & valid, "text_tokens": text & valid}
+        after = _after_first(features["input_ids"] == self.tokenizer.sep_token_id)
+        rows = list(zip(features["input_ids"], ~after & valid, after & valid, strict=True))
+        query, query_mask = _padded(self._read([ids[keep] for ids, keep, _ in rows], **kwargs))
+        texts = [self._begun(ids[keep]) for ids, _, keep in rows]
+        text, text_mask = _padded(self._read(texts, **kwargs))
+        return features | {
+            "token_embeddings": torch.cat([query, text], 1),
+            "query_tokens": torch.cat([query_mask, torch.zeros_like(text_mask)], 1),
+            "text_tokens": torch.cat([torch.zeros_like(query_mask), text_mask], 1),
+        }
+
+    def _begun(self, ids: Tensor) -> Tensor:
+        """The pair's second text with the sign that opens a first one."""
+        twice = len(ids) > 1 and int(ids[0]) == self.tokenizer.sep_token_id  # RoBERTa's pairs
+        return torch.cat([ids.new_tensor([self.tokenizer.cls_token_id]), ids[int(twice) :]])
+
+    def _read(self, rows: Sequence[Tensor], **kwargs: Any) -> list[Tensor]:
+        """Token vectors `(tokens, dim)` of each text, given as ids."""
+        keys = [row.cpu().numpy().tobytes() for row in rows]
+        known = {} if self._known is None else self._known
+        new = {key: row for key, row in zip(keys, rows, strict=True) if key not in known}
+        found = dict(zip(new, self._encode(list(new.values()), **kwargs), strict=True))
+        if sum(map(len, known.values())) < MAX_REMEMBERED:
+            known |= found
+        return [found[key] if key in found else known[key] for key in keys]
+
+    def _encode(self, rows: Sequence[Tensor], **kwargs: Any) -> list[Tensor]:
+        if not rows:
+            return []
+        ids = pad_sequence(list(rows), batch_first=True, padding_value=self.tokenizer.pad_token_id)
+        lengths = torch.tensor([len(row) for row in rows], device=ids.device)
+        mask = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+        # No inference tensors: what is remembered in an evaluation is an input of training.
+        with torch.inference_mode(False), torch.no_grad():
+            read = super().forward({"input_ids": ids, "attention_mask": mask.long()}, **kwargs)
+        return [read["token_embeddings"][at, : len(row)].clone() for at, row in enumerate(rows)]
+
+
+def _padded(texts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Vectors of several texts as one `(n, tokens, dim)`, and which are no padding."""
+    lengths = torch.tensor([len(text) for text in texts], device=texts[0].device)
+    vectors = pad_sequence(list(texts), batch_first=True)
+    return vectors, torch.arange(vectors.shape[1], device=vectors.device) < lengths[:, None]
 
 
 class TokenMatch(Module):  # type: ignore[misc]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from ccrag.errors import InputError
-from ccrag.models.cross_encoder import LoadedPairModel, open_trainable
+from ccrag.models.cross_encoder import LoadedPairModel, open_trainable, reading_once
 from ccrag.models.fitting import OnStep, TrainingPlan, fit, seeded
 from ccrag.models.folder import ModelFolder, quiet_loading
 from ccrag.models.judged import JudgedQuery, ndcg, split
@@ -80,9 +80,10 @@ def train_reranker(
     with seeded(plan.seed):  # a new head begins with random weights
         model = open_trainable(folder, device=device)
     began = perf_counter()
-    before = _figures(model, held_out, plan)
-    pairs = fit(model, train, plan, on_step=on_step)
-    after = _figures(model, held_out, plan)
+    with reading_once(model):
+        before = _figures(model, held_out, plan)
+        pairs = fit(model, train, plan, on_step=on_step)
+        after = _figures(model, held_out, plan)
     bm25 = [ndcg(list(query.texts), query.relevance) for query in held_out]
     report = TrainingReport(
         base=base,

@@ -42,15 +42,10 @@ def test_untrained_the_score_is_of_the_two_texts_apart(encoder: Path, model: Any
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(encoder)
     plain = transformers.AutoModel.from_pretrained(encoder).eval()
-    pair = tokenizer("alpha beta", "beta delta gamma", return_tensors="pt")
-    cut = 4  # [CLS] alpha beta [SEP]
-    ids = pair["input_ids"]
     with torch.inference_mode():
         query, text = (
-            plain(
-                input_ids=part, position_ids=torch.arange(len(part[0]))[None] + first
-            ).last_hidden_state[0]
-            for part, first in ((ids[:, :cut], 0), (ids[:, cut:], 1))
+            plain(**tokenizer(alone, return_tensors="pt")).last_hidden_state[0]
+            for alone in ("alpha beta", "beta delta gamma")
         )
         means = cosine_similarity(query.mean(0), text.mean(0), dim=0)
         matches = (normalize(query, dim=1) @ normalize(text, dim=1).T).max(1).values.mean()
@@ -69,6 +64,22 @@ def test_a_pairs_score_does_not_depend_on_its_batch(model: Any) -> None:
 def test_an_empty_text_has_a_score(model: Any) -> None:
     read_each_other(model)
     assert all(map(torch.isfinite, map(torch.tensor, scored(model, ("alpha", ""), ("", "beta")))))
+
+
+def test_a_text_is_read_once_while_it_is_remembered(model: Any) -> None:
+    tower, read = model[0], []
+    encode = tower._encode
+    tower._encode = lambda rows, **kwargs: read.append(len(rows)) or encode(rows, **kwargs)
+    pairs = (("alpha", "beta"), ("alpha", "gamma delta"))
+    fresh = scored(model, *pairs)
+    with tower.remembering():
+        assert scored(model, *pairs) == pytest.approx(fresh, abs=1e-5)
+        read.clear()
+        assert scored(model, *pairs) == pytest.approx(fresh, abs=1e-5)
+        assert sum(read) == 0
+    read.clear()
+    scored(model, pairs[0])
+    assert sum(read) == 2
 
 
 def test_trained_query_and_text_read_each_other(model: Any) -> None:

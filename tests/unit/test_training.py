@@ -25,17 +25,16 @@ PLAN = TrainingPlan(
 
 
 def toy() -> list[JudgedQuery]:
-    """Queries of one word; the text that holds it is relevant, and BM25 is made to have it last."""
+    """Queries of one word; its partner answers it, which only judgements tell, and comes last."""
     return [
-        JudgedQuery(f"{topic}-{n}", topic, _texts(topic), {topic: 1})
+        JudgedQuery(f"{topic}-{n}", topic, _texts(partner), {partner: 1})
         for n in range(4)
-        for topic in TOPICS
+        for topic, partner in zip(TOPICS, TOPICS[1:] + TOPICS[:1], strict=True)
     ]
 
 
-def _texts(topic: str) -> dict[str, str]:
-    others = {word: f"{word} . {word}" for word in TOPICS if word != topic}
-    return others | {topic: topic}
+def _texts(last: str) -> dict[str, str]:
+    return {word: f"{word} . {word}" for word in TOPICS if word != last} | {last: f"{last} ."}
 
 
 def split_off(judged: list[JudgedQuery]) -> list[JudgedQuery]:
