@@ -9,9 +9,23 @@ import orjson
 import typer
 
 from ccrag.cli.errors import user_errors
+from ccrag.cli.options import (
+    Answerable,
+    Baseline,
+    BertScore,
+    BertScoreLayers,
+    Draws,
+    GoldAnswers,
+    Measures,
+    Nli,
+    Qrels,
+    Quotes,
+    Seed,
+    Stemmer,
+    chosen_measures,
+)
 
 if TYPE_CHECKING:
-    from ccrag.evaluation.bertscore import BertScorer
     from ccrag.evaluation.gold import Gold
 
 
@@ -19,30 +33,10 @@ Runs = Annotated[
     list[Path], typer.Argument(help="Run folders; files of responses or TREC runs work too.")
 ]
 Queries = Annotated[Path, typer.Option(help="Query file; its queries are those that count.")]
-GoldAnswers = Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")]
-Qrels = Annotated[Path | None, typer.Option(help="Relevance judgements, TREC or TSV.")]
-Quotes = Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")]
-Answerable = Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")]
 Documents = Annotated[
     list[Path] | None, typer.Option(help="Documents, to find the quotes in; repeatable.")
 ]
-Measures = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME,NAME", help="Measures, ir-measures' names too. Default: all known here."
-    ),
-]
-Baseline = Annotated[
-    str | None, typer.Option(help="The run the others are compared with. Default: the first.")
-]
 AllPairs = Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")]
-Stemmer = Annotated[bool, typer.Option("--stemmer/--no-stemmer", help="Let ROUGE compare stems.")]
-BertScore = Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")]
-BertScoreLayers = Annotated[int, typer.Option(min=1, help="The layer BERTScore reads it at.")]
-Draws = Annotated[
-    int | None, typer.Option(min=100, help="Draws of tests and intervals. Default: 10,000.")
-]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the draws. Default: a fixed one.")]
 PerQuery = Annotated[Path | None, typer.Option(help="Write a CSV: a row per run and query.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON: everything, figures per query too.")
@@ -61,6 +55,7 @@ def eval_command(
     baseline: Baseline = None,
     all_pairs: AllPairs = False,
     stemmer: Stemmer = True,
+    nli: Nli = None,
     bertscore: BertScore = None,
     bertscore_layers: BertScoreLayers = 9,
     draws: Draws = None,
@@ -75,14 +70,18 @@ def eval_command(
     """
     from ccrag.cli import eval_tables
     from ccrag.evaluation import significance
-    from ccrag.evaluation.catalogue import default_measures, select_measures
     from ccrag.evaluation.outcome import assess
     from ccrag.evaluation.reading import read_gold, read_runs
     from ccrag.evaluation.tables import outcome_json, per_query_csv
 
     with user_errors():
-        known = default_measures(stemmer=stemmer, bert=_bert_scorer(bertscore, bertscore_layers))
-        names = [name.strip() for name in (measures or "").split(",") if name.strip()]
+        chosen = chosen_measures(
+            measures,
+            stemmer=stemmer,
+            nli=nli,
+            bertscore=bertscore,
+            bertscore_layers=bertscore_layers,
+        )
         files = read_gold(
             _query_texts(queries),
             answers=gold,
@@ -93,7 +92,7 @@ def eval_command(
         outcome = assess(
             read_runs(runs),
             _with_texts(files, documents or []),
-            select_measures(names, known) if names else known,
+            chosen,
             baseline=baseline,
             all_pairs=all_pairs,
             draws=significance.DRAWS if draws is None else draws,
@@ -127,12 +126,6 @@ def _with_texts(gold: "Gold", documents: Sequence[Path]) -> "Gold":
         if document.doc_id in quoted
     }
     return replace(gold, texts=texts)
-
-
-def _bert_scorer(folder: Path | None, layers: int) -> "BertScorer | None":
-    from ccrag.evaluation.bertscore import load_bert_scorer
-
-    return None if folder is None else load_bert_scorer(folder, layers=layers)
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.eval import (
+from ccrag.cli.options import (
     Answerable,
     Baseline,
+    BertScore,
+    BertScoreLayers,
     Draws,
     GoldAnswers,
+    IndexName,
     Measures,
+    Nli,
+    Overrides,
     Qrels,
     Quotes,
     Seed,
     Stemmer,
+    chosen_measures,
+    split_names,
 )
-from ccrag.cli.options import IndexName, Overrides
 from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -58,6 +64,9 @@ def experiment_command(
     measures: Measures = None,
     primary: Primary = None,
     stemmer: Stemmer = True,
+    nli: Nli = None,
+    bertscore: BertScore = None,
+    bertscore_layers: BertScoreLayers = 9,
     baseline: Baseline = None,
     draws: Draws = None,
     seed: Seed = None,
@@ -74,16 +83,21 @@ def experiment_command(
     """
     from ccrag.corpus.queries import read_queries
     from ccrag.evaluation import significance
-    from ccrag.evaluation.catalogue import default_measures, select_measures
     from ccrag.evaluation.reading import read_gold
     from ccrag.experiment.experiment import run_experiment
     from ccrag.experiment.plan import plan_runs
 
     with user_errors():
-        names, known = _split(measures or ""), default_measures(stemmer=stemmer)
+        chosen = chosen_measures(
+            measures,
+            stemmer=stemmer,
+            nli=nli,
+            bertscore=bertscore,
+            bertscore_layers=bertscore_layers,
+        )
         asked = read_queries(queries, whole_index=whole_index)
         experiment = run_experiment(
-            plan_runs(_split(pipelines), overrides=overrides or [], grid=grid or []),
+            plan_runs(split_names(pipelines), overrides=overrides or [], grid=grid or []),
             asked,
             index,
             out,
@@ -94,7 +108,7 @@ def experiment_command(
                 quotes=quotes,
                 answerable=answerable,
             ),
-            measures=select_measures(names, known) if names else known,
+            measures=chosen,
             baseline=baseline,
             primary=primary,
             draws=significance.DRAWS if draws is None else draws,
@@ -104,10 +118,6 @@ def experiment_command(
             progress=progress_bar,
         )
     _report(experiment, out)
-
-
-def _split(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _report(experiment: "Experiment", out: Path) -> None:

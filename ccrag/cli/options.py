@@ -8,6 +8,7 @@ import typer
 from ccrag.errors import InputError
 
 if TYPE_CHECKING:
+    from ccrag.evaluation.registry import Measure
     from ccrag.types import Candidates
 
 IndexName = Annotated[str, typer.Option("--index", "-i", help="Name of the collection.")]
@@ -32,6 +33,33 @@ WholeIndex = Annotated[
     bool, typer.Option("--all", help="Every document of the index is a candidate.")
 ]
 
+GoldAnswers = Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")]
+Qrels = Annotated[Path | None, typer.Option(help="Relevance judgements, TREC or TSV.")]
+Quotes = Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")]
+Answerable = Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")]
+Measures = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,NAME", help="Measures, ir-measures' names too. Default: all known here."
+    ),
+]
+Baseline = Annotated[
+    str | None, typer.Option(help="The run the others are compared with. Default: the first.")
+]
+Stemmer = Annotated[bool, typer.Option("--stemmer/--no-stemmer", help="Let ROUGE compare stems.")]
+Draws = Annotated[
+    int | None, typer.Option(min=100, help="Draws of tests and intervals. Default: 10,000.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the draws. Default: a fixed one.")]
+Nli = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL", help="Entailment model, folder or hub name, for nli-recall and -precision."
+    ),
+]
+BertScore = Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")]
+BertScoreLayers = Annotated[int, typer.Option(min=1, help="The layer BERTScore reads it at.")]
+
 
 def read_candidates(docs: str | None, docs_file: Path | None, whole_index: bool) -> "Candidates":
     """
@@ -51,3 +79,36 @@ def read_candidates(docs: str | None, docs_file: Path | None, whole_index: bool)
         return Candidates.of(read_doc_ids(docs_file), query_id="command line")
     ids = [doc_id.strip() for doc_id in (docs or "").split(",")]
     return Candidates.of([doc_id for doc_id in ids if doc_id], query_id="command line")
+
+
+def split_names(names: str | None) -> list[str]:
+    """The names between commas; none of nothing."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
+def chosen_measures(
+    names: str | None,
+    *,
+    stemmer: bool,
+    nli: str | None,
+    bertscore: Path | None,
+    bertscore_layers: int,
+) -> "tuple[Measure, ...]":
+    """
+    The measures named, or all that are known here; the models given are loaded.
+
+    Raises:
+        InputError: a name means nothing.
+        ModelError: a model cannot be had, or is of another kind.
+    """
+    from ccrag.evaluation.bertscore import load_bert_scorer
+    from ccrag.evaluation.catalogue import default_measures, select_measures
+    from ccrag.models.nli import load_nli
+
+    known = default_measures(
+        stemmer=stemmer,
+        nli=None if nli is None else load_nli(nli),
+        bert=None if bertscore is None else load_bert_scorer(bertscore, layers=bertscore_layers),
+    )
+    wanted = split_names(names)
+    return select_measures(wanted, known) if wanted else known

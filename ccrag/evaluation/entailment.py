@@ -16,7 +16,7 @@ from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_
 
 ENTAILED = 0.5
 """From this probability on, a premise entails a hypothesis."""
-NOT_GIVEN = "needs an entailment model"
+NOT_GIVEN = "needs an entailment model (--nli)"
 
 Entails = Callable[[str, str], bool]
 

@@ -116,9 +116,8 @@ def look_into(
 
 
 def _with_texts(gold: Gold, index: Index) -> Gold:
+    """`gold` with the texts of the documents quoted, of none where nothing is."""
     quoted = {quote.doc_id for quotes in (gold.quotes or {}).values() for quote in quotes}
-    if not quoted:
-        return gold
     return replace(gold, texts={k: d.text for k, d in _documents(index, quoted).items()})
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ccrag.concurrency import in_order
 from ccrag.errors import ModelError
 from ccrag.models.folder import ModelFolder, quiet_loading
 from ccrag.models.locate import require_package
+from ccrag.models.threads import one_thread_per_operation
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -44,6 +45,25 @@ def open_cross_encoder(folder: ModelFolder, *, device: str | None) -> CrossEncod
         raise _not_loaded(folder, error) from error
     if not own and model.num_labels != 1:
         raise ModelError(f"{folder.model_id!r} gives {model.num_labels} scores a pair, not one")
+    return _with_fast_tokenizer(model, folder)
+
+
+def open_classifier(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
+    """
+    Load `folder`: a sequence classifier with any number of labels.
+
+    Raises:
+        ModelError: it is none, or cannot be loaded.
+    """
+    require_package("sentence_transformers", purpose="a cross-encoder")
+    architecture = _architecture(folder)
+    if not architecture.endswith(_CLASSIFIER):
+        raise ModelError(f"{folder.model_id!r} is no cross-encoder but a {architecture}")
+    try:
+        with quiet_loading():
+            model = _load(folder, device)
+    except _LOADING_ERRORS as error:
+        raise _not_loaded(folder, error) from error
     return _with_fast_tokenizer(model, folder)
 
 
@@ -129,7 +149,7 @@ class LoadedPairModel:
         if len(batches) < 2 or self._model.device.type != "cpu":
             yield from map(self._forward, features)
             return
-        with _one_thread_per_operation() as workers:
+        with one_thread_per_operation() as workers:
             yield from in_order(self._forward, features, workers=workers)
 
     def _forward(self, features: dict[str, Any]) -> list[float]:
@@ -142,6 +162,11 @@ class LoadedPairModel:
 
 def forward_scores(model: CrossEncoder, features: dict[str, Any]) -> Tensor:
     """The logits of one batch, `(n_pairs,)`."""
+    return forward_logits(model, features).flatten()
+
+
+def forward_logits(model: CrossEncoder, features: dict[str, Any]) -> Tensor:
+    """The logits of one batch, one column a label: `(n_pairs, n_labels)`."""
     import torch
 
     on_device = {
@@ -149,17 +174,4 @@ def forward_scores(model: CrossEncoder, features: dict[str, Any]) -> Tensor:
         for name, value in features.items()
     }
     scores: Tensor = model(on_device)["scores"]
-    return scores.float().flatten()
-
-
-@contextmanager
-def _one_thread_per_operation() -> Iterator[int]:
-    """Let threads begun inside work alone, and yield how many there should be."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield threads
-    finally:
-        torch.set_num_threads(threads)
+    return scores.float()

@@ -1,12 +1,14 @@
 """`ccrag experiment` on a real engine: what is made, reused, gone on with, and found."""
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+import typer.main
 from typer.testing import CliRunner, Result
 
 from ccrag.cli import app
@@ -18,6 +20,7 @@ from tests.integration.example import write_documents, write_lines, write_querie
 
 pytestmark = pytest.mark.usefixtures("on_engine")
 
+COMMAND: Any = typer.main.get_command(app).commands["experiment"]  # type: ignore[attr-defined]
 QUERIES = 12
 GRID = ("--pipelines", "single-query-bm25,rrf-no-rerank", "--grid", "fusion.rrf_k=10,60")
 NAMES = [
@@ -198,6 +201,25 @@ def test_quotes_are_looked_for_in_the_indexs_own_texts(bench: Bench, tmp_path: P
     (run,) = bench.results()["runs"]
     assert run["measures"]["passage-recall"]["mean"] == 1
     assert run["measures"]["passage-recall"]["n"] == 3
+
+
+def test_entailment_is_measured_by_the_model_given(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccrag.models.nli.load_nli", lambda _: lambda premise, hypothesis: 1.0)
+    bench.run("--pipelines", "default", "--nli", "some/model", "--measures", "nli-recall,RR")
+    (run,) = bench.results()["runs"]
+    assert run["measures"]["nli-recall"]["mean"] == 1
+
+
+def test_what_is_missing_is_named_by_options_of_this_command(bench: Bench) -> None:
+    """The documents' texts come from the index: no option gives them."""
+    bench.run("--pipelines", "default")
+    (run,) = bench.results()["runs"]
+    assert run["left_out"]["passage-recall"] == "needs gold quotes (--quotes)"
+    named = set(re.findall(r"--[a-z]+", " ".join(run["left_out"].values())))
+    known = {name for option in COMMAND.params for name in option.opts}
+    assert named <= known, named - known
 
 
 def test_runs_that_share_an_encoder_load_it_once(

@@ -39,6 +39,22 @@ def write_run(folder: Path, ranked: dict[str, list[str]], text: str = QUOTE) -> 
     (folder / "run.trec").write_text("\n".join(trec), encoding="utf-8")
 
 
+def tell(folder: Path) -> None:
+    """Provenance of `q0`: its sentence rests on one span of `d1`."""
+    start = TEXT.index(QUOTE)
+    span = {"doc_id": "d1", "start": start, "end": start + len(QUOTE)}
+    evidence = {"evidence_id": "e1", "passage_id": "p", "section": [], "text": QUOTE, "score": 1.0}
+    told = {
+        "query_id": "q0",
+        "abstained": False,
+        "answer": [{"text": QUOTE, "evidence": ["e1"], "citations": [0]}],
+        "references": ["d1"],
+        "evidence": [span | evidence],
+        "read": [span],
+    }
+    (folder / "provenance.json").write_text(json.dumps({"queries": [told]}), encoding="utf-8")
+
+
 QUERY_IDS = [f"q{n}" for n in range(8)]
 
 
@@ -167,18 +183,7 @@ def test_json_and_csv() -> None:
 
 @pytest.mark.usefixtures("data")
 def test_quotes_are_looked_for_in_the_documents() -> None:
-    start = TEXT.index(QUOTE)
-    span = {"doc_id": "d1", "start": start, "end": start + len(QUOTE)}
-    evidence = {"evidence_id": "e1", "passage_id": "p", "section": [], "text": QUOTE, "score": 1.0}
-    told = {
-        "query_id": "q0",
-        "abstained": False,
-        "answer": [{"text": QUOTE, "evidence": ["e1"], "citations": [0]}],
-        "references": ["d1"],
-        "evidence": [span | evidence],
-        "read": [span],
-    }
-    Path("good/provenance.json").write_text(json.dumps({"queries": [told]}), encoding="utf-8")
+    tell(Path("good"))
     lines(
         Path("documents.jsonl"), {"id": "d1", "title": "", "text": TEXT}, {"id": "d2", "text": "B"}
     )
@@ -189,6 +194,25 @@ def test_quotes_are_looked_for_in_the_documents() -> None:
     measures = json.loads(result.stdout)["runs"][0]["measures"]
     assert measures["evidence-recall"]["per_query"]["q0"] == 1
     assert measures["passage-recall"]["n"] == 1
+
+
+@pytest.mark.usefixtures("data")
+def test_entailment_is_measured_by_the_model_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def scorer(premise: str, hypothesis: str) -> float:
+        asked.append((premise, hypothesis))
+        return 0.9
+
+    loaded = {"some/model": scorer}
+    monkeypatch.setattr("ccrag.models.nli.load_nli", loaded.__getitem__)
+    tell(Path("good"))
+    (run,) = json.loads(evaluated("good", "--nli", "some/model", "--json").stdout)["runs"]
+    assert run["measures"]["nli-recall"]["per_query"]["q0"] == 1
+    assert run["measures"]["nli-precision"]["per_query"]["q0"] == 1
+    assert asked == [(QUOTE, QUOTE)]
+    without = evaluated("good", "--measures", "nli-recall")
+    assert "needs an entailment model (--nli)" in without.stdout
 
 
 @pytest.mark.usefixtures("data")
@@ -212,6 +236,7 @@ def test_stemming_is_an_option() -> None:
         (["good", "--measures", "rougeX"], "no measure is called 'rougeX'"),
         (["good", "worse", "--baseline", "best"], "no run is called 'best'; there are good, worse"),
         (["good", "--per-query", "no/where.csv"], "no/where.csv: cannot be written"),
+        (["good", "--nli", "./nowhere"], "no model folder './nowhere'"),
         (["good", "--bertscore", "model"], "BERTScore needs bert-score (pip install bert-score)"),
     ],
 )
