@@ -8,6 +8,7 @@ the input held. Nothing here does I/O.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isnan
@@ -131,6 +132,14 @@ def make_passage_id(doc_id: DocId, span: Span, text: str) -> PassageId:
 def doc_id_of(passage_id: PassageId) -> DocId:
     """The document of a passage id; document ids may hold `#` themselves."""
     return passage_id.rpartition("#")[0]
+
+
+_PASSAGE_ID = re.compile(r".+#[0-9a-f]{16}", re.DOTALL)
+
+
+def is_passage_id(name: DocId | PassageId) -> bool:
+    """Whether `name` has the form that `make_passage_id` gives."""
+    return _PASSAGE_ID.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)

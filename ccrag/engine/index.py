@@ -112,8 +112,15 @@ class Index:
 
     def unknown(self, doc_ids: Iterable[DocId]) -> set[DocId]:
         """Those of `doc_ids` the index does not hold."""
-        found = self._get(self.facts.documents_index, doc_ids, sources=False)
-        return {doc_id for doc_id, source in found.items() if source is None}
+        return self._missing(self.facts.documents_index, doc_ids)
+
+    def unknown_passages(self, ids: Iterable[PassageId]) -> set[PassageId]:
+        """Those of `ids` the index does not hold: of other text, or cut in another way."""
+        return self._missing(self.facts.passages_index, ids)
+
+    def _missing(self, index: str, ids: Iterable[str]) -> set[str]:
+        found = self._get(index, ids, sources=False)
+        return {name for name, source in found.items() if source is None}
 
     def documents(self, candidates: Candidates, doc_ids: Iterable[DocId]) -> dict[DocId, Document]:
         """

@@ -8,9 +8,11 @@ names none, all evidence shown of those documents. Support is not defined for an
 from collections.abc import Callable
 
 from ccrag.answering.support import contained
+from ccrag.evaluation.levels import document_judgements
 from ccrag.evaluation.measures import CitedDocuments, cited_precision_recall
 from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
 from ccrag.evaluation.rundata import RunAnswer, RunSentence
+from ccrag.types import DocId
 
 CONTAINMENT = 0.7
 """A sentence is supported lexically when its evidence holds this share of its content terms."""
@@ -23,6 +25,7 @@ def cited_document_measures() -> tuple[Measure, ...]:
     """
     Precision and recall of the documents referred to, and how many of them are not judged.
 
+    Answers cite documents: one whose passages are judged is as relevant as the best of them.
     Where only relevant documents are judged, no judged reference can be wrong: `cited-precision`
     would be 1 whatever is cited, so it is left out there; `cited-precision-strict` is not.
     """
@@ -126,7 +129,7 @@ def _of_cited(
     value: Callable[[CitedDocuments], float | None], undefined: str
 ) -> Callable[[Case], Figure]:
     def figure(case: Case) -> Figure:
-        judged = (case.gold.qrels or {}).get(case.query_id)
+        judged = _judged_documents(case)
         if judged is None:
             return LeftOut("not judged")
         relevant = [doc_id for doc_id, relevance in judged.items() if relevance > 0]
@@ -137,10 +140,15 @@ def _of_cited(
 
 
 def _judged_precision(case: Case) -> Figure:
-    judged = (case.gold.qrels or {}).get(case.query_id)
+    judged = _judged_documents(case)
     if judged and min(judged.values()) > 0:
         return LeftOut("only relevant documents are judged")
     return _of_cited(lambda cited: cited.precision, "no judged document is cited")(case)
+
+
+def _judged_documents(case: Case) -> dict[DocId, int] | None:
+    judged = (case.gold.qrels or {}).get(case.query_id)
+    return None if judged is None else document_judgements(judged)
 
 
 def _strict_precision(cited: CitedDocuments) -> float | None:

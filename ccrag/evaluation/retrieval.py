@@ -6,15 +6,14 @@ gets 0, both as in ir-measures, so that its command line prints the same means; 
 in a note. A query without judgements is left out.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from ccrag.errors import InputError
 from ccrag.evaluation.gold import Gold
+from ccrag.evaluation.levels import any_judged, one_level
 from ccrag.evaluation.registry import Figures, LeftOut, Measure, Need
-from ccrag.evaluation.rundata import Ranked, RunData
+from ccrag.evaluation.rundata import RunData
 from ccrag.formats.trec_run import Qrels
-from ccrag.types import QueryId, doc_id_of
 
 NOT_JUDGED = LeftOut("not judged")
 INSTALL = "pip install 'ccrag[eval]'"
@@ -53,8 +52,7 @@ def _measure(name: str, figures: Any, *, unavailable: str | None = None) -> Meas
 def _figures(parsed: Any, run: RunData, gold: Gold) -> Figures:
     import ir_measures
 
-    qrels = judged_queries(gold)
-    ranked = document_level(run.rankings or {}, qrels)
+    ranked, qrels, _ = one_level(run.rankings or {}, judged_queries(gold))
     # Without empty rankings: some of its measures divide by their length, absent ones get 0.
     scores = {query_id: dict(ranked[query_id]) for query_id in qrels if ranked.get(query_id)}
     found = {
@@ -70,47 +68,15 @@ def judged_queries(gold: Gold) -> Qrels:
     return {query_id: qrels[query_id] for query_id in gold.queries if query_id in qrels}
 
 
-def document_level(rankings: Mapping[QueryId, Ranked], qrels: Qrels) -> Mapping[QueryId, Ranked]:
-    """
-    `rankings` in the ids that are judged.
-
-    Where none of the ranked ids is judged but documents are whose passages they are, each document
-    takes the place of its best passage; else they are returned as they are.
-    """
-    if _any_judged(rankings, qrels):
-        return rankings
-    documents = {query_id: _best_passages(ranked) for query_id, ranked in rankings.items()}
-    return documents if _any_judged(documents, qrels) else rankings
-
-
 def ranking_notes(run: RunData, gold: Gold) -> list[str]:
     """What a reader of the retrieval figures must know."""
     if run.rankings is None or gold.qrels is None:
         return []
-    qrels = judged_queries(gold)
-    ranked = document_level(run.rankings, qrels)
-    notes = []
-    if ranked is not run.rankings:
-        notes.append("the ranking is of passages: each document stands where its best passage does")
-    if qrels and ranked and not _any_judged(ranked, qrels):
+    ranked, qrels, note = one_level(run.rankings, judged_queries(gold))
+    notes = [] if note is None else [note]
+    if qrels and ranked and not any_judged(ranked, qrels):
         notes.append("none of the ranked ids is judged: do run and judgements use the same ids?")
     barren = sum(max(judged.values()) <= 0 for judged in qrels.values())
     if barren:
         notes.append(f"judged queries without a relevant document, 0 in retrieval: {barren}")
     return notes
-
-
-def _any_judged(rankings: Mapping[QueryId, Ranked], qrels: Qrels) -> bool:
-    return any(
-        name in judged
-        for query_id, judged in qrels.items()
-        for name, _ in rankings.get(query_id, ())
-    )
-
-
-def _best_passages(ranked: Ranked) -> Ranked:
-    best: dict[str, float] = {}
-    for name, score in ranked:
-        doc_id = doc_id_of(name) or name
-        best[doc_id] = max(score, best.get(doc_id, score))
-    return tuple(best.items())

@@ -1,4 +1,4 @@
-"""What an experiment found: the measured runs, and the way of every relevant document."""
+"""What an experiment found: the measured runs, and the way of all that is relevant."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,14 +9,15 @@ from ccrag.engine import bodies
 from ccrag.engine.index import Index
 from ccrag.errors import EngineError
 from ccrag.evaluation.gold import Gold
+from ccrag.evaluation.levels import document_of
 from ccrag.evaluation.outcome import Outcome, assess
 from ccrag.evaluation.reading import read_run_data
 from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.rundata import RunAnswer, RunData
 from ccrag.evaluation.significance import DRAWS, SEED
-from ccrag.experiment.losing import DocumentWay, End, best_ranks, document_ways
+from ccrag.experiment.losing import End, RelevantId, Way, best_ranks, ways_of
 from ccrag.experiment.running import FinishedRun
-from ccrag.types import JSON, Candidates, DocId, Document, Query, QueryId
+from ccrag.types import JSON, Candidates, DocId, Document, Query, QueryId, is_passage_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class QueryWay:
 
     answer: RunAnswer | None
     """None: the query failed."""
-    documents: tuple[DocumentWay, ...]
-    """The relevant ones."""
+    relevant: tuple[Way, ...]
+    """Of every relevant document or passage."""
     seconds: Mapping[str, float]
     notes: tuple[str, ...]
 
@@ -46,10 +47,8 @@ class Experiment:
     """Of documents that were read or are relevant."""
 
     def losses(self, run: str) -> Counter[End]:
-        """How many relevant documents, over all queries, ended where."""
-        return Counter(
-            document.end for way in self.ways[run].values() for document in way.documents
-        )
+        """How many relevant documents or passages, over all queries, ended where."""
+        return Counter(way.end for query in self.ways[run].values() for way in query.relevant)
 
     def seconds(self, run: str) -> dict[str, float]:
         """Mean seconds a query spent in each stage, stages in the order they ran."""
@@ -60,14 +59,19 @@ class Experiment:
         return {stage: fmean(values) for stage, values in spent.items()}
 
 
-def relevant_documents(gold: Gold) -> dict[QueryId, tuple[DocId, ...]]:
-    """The documents judged relevant, and those that gold quotes stand in; none of most queries."""
-    found: dict[QueryId, tuple[DocId, ...]] = {}
+def relevant_ids(gold: Gold) -> dict[QueryId, tuple[RelevantId, ...]]:
+    """
+    What is judged relevant, documents or passages, and the documents that gold quotes stand in.
+
+    A quote's document is left out where passages of it are there already.
+    """
+    found: dict[QueryId, tuple[RelevantId, ...]] = {}
     for query_id in gold.queries:
         judged = (gold.qrels or {}).get(query_id, {})
-        quoted = [quote.doc_id for quote in (gold.quotes or {}).get(query_id, ())]
-        relevant = [doc_id for doc_id, relevance in judged.items() if relevance > 0]
-        found[query_id] = tuple(dict.fromkeys([*relevant, *quoted]))
+        relevant = [name for name, relevance in judged.items() if relevance > 0]
+        known = set(map(document_of, relevant))
+        quoted = dict.fromkeys(q.doc_id for q in (gold.quotes or {}).get(query_id, ()))
+        found[query_id] = (*relevant, *(doc_id for doc_id in quoted if doc_id not in known))
     return found
 
 
@@ -82,7 +86,7 @@ def look_into(
     seed: int = SEED,
 ) -> Experiment:
     """
-    Measure and compare finished runs, and follow every relevant document through them.
+    Measure and compare finished runs, and follow through them all that is relevant.
 
     The texts that gold quotes stand in are read from the index.
 
@@ -92,7 +96,7 @@ def look_into(
     """
     index = runs[0].opened.index
     gold = _with_texts(gold, index)
-    relevant = relevant_documents(gold)
+    relevant = relevant_ids(gold)
     titles: dict[DocId, str] = {}
     measured: list[RunData] = []
     ways: dict[str, dict[QueryId, QueryWay]] = {}
@@ -102,7 +106,7 @@ def look_into(
         ways[run.name] = _ways(run, data, queries, relevant)
         # Rankings are by far the largest part, and measures look at the other files.
         measured.append(replace(data, provenance={}))
-    unread = {doc_id for doc_ids in relevant.values() for doc_id in doc_ids} - titles.keys()
+    unread = {document_of(name) for names in relevant.values() for name in names} - titles.keys()
     titles |= {doc_id: found.title for doc_id, found in _documents(index, unread).items()}
     return Experiment(
         index=index.facts.name,
@@ -135,23 +139,23 @@ def _ways(
     run: FinishedRun,
     data: RunData,
     queries: Sequence[Query],
-    relevant: Mapping[QueryId, tuple[DocId, ...]],
+    relevant: Mapping[QueryId, tuple[RelevantId, ...]],
 ) -> dict[QueryId, QueryWay]:
     records = data.provenance or {}
     settings = run.settings
     depth = min(settings.select.passages, settings.rerank.shortlist)
-    empty = _without_passages(run.opened.index, records, relevant)
+    not_held = _not_held(run.opened.index, records, relevant)
     return {
         query.query_id: _way(
             data,
             records.get(query.query_id),
             query.query_id,
-            document_ways(
+            ways_of(
                 relevant[query.query_id],
                 records.get(query.query_id),
                 depth=depth,
                 candidates=query.candidates.doc_ids,
-                without_passages=empty,
+                not_held=not_held,
             ),
         )
         for query in queries
@@ -159,28 +163,33 @@ def _ways(
 
 
 def _way(
-    data: RunData, record: JSON | None, query_id: QueryId, documents: tuple[DocumentWay, ...]
+    data: RunData, record: JSON | None, query_id: QueryId, relevant: tuple[Way, ...]
 ) -> QueryWay:
     if record is None:
-        return QueryWay(None, documents, {}, ())
+        return QueryWay(None, relevant, {}, ())
     notes = tuple(f"{note['stage']}: {note['message']}" for note in record["notes"])
-    return QueryWay(data.answer(query_id), documents, record["seconds"], notes)
+    return QueryWay(data.answer(query_id), relevant, record["seconds"], notes)
 
 
-def _without_passages(
+def _not_held(
     index: Index,
     records: Mapping[QueryId, JSON],
-    relevant: Mapping[QueryId, tuple[DocId, ...]],
-) -> set[DocId]:
-    """Of the relevant documents that some query ranks nowhere, those the index cannot rank."""
-    unranked: set[DocId] = set()
+    relevant: Mapping[QueryId, tuple[RelevantId, ...]],
+) -> set[RelevantId]:
+    """Of what is relevant and some query ranks nowhere, that which the index cannot rank."""
+    unranked: set[RelevantId] = set()
     for query_id, record in records.items():
         wanted = set(relevant.get(query_id, ()))
         unranked |= wanted.difference(*best_ranks(record, wanted).values())
-    doc_ids = sorted(unranked)
-    slots = index.search([bodies.document_body(doc_id, depth=1) for doc_id in doc_ids])
+    passages = {name for name in unranked if is_passage_id(name)}
+    return index.unknown_passages(passages) | _without_passages(index, unranked - passages)
+
+
+def _without_passages(index: Index, doc_ids: Iterable[DocId]) -> set[DocId]:
+    asked = sorted(doc_ids)
+    slots = index.search([bodies.document_body(doc_id, depth=1) for doc_id in asked])
     empty: set[DocId] = set()
-    for doc_id, slot in zip(doc_ids, slots, strict=True):
+    for doc_id, slot in zip(asked, slots, strict=True):
         if isinstance(slot, EngineError):
             raise slot
         if not slot["hits"]["hits"]:

@@ -15,7 +15,7 @@ from ccrag.experiment.overview import Block, Remark, number
 from ccrag.experiment.plots import DotPlot, Share, Strip, shares, strip
 from ccrag.experiment.results import differing_settings
 from ccrag.experiment.sections import Section, milliseconds, section
-from ccrag.types import QueryId
+from ccrag.types import QueryId, is_passage_id
 
 TOP = 5
 """Queries listed that a run wins or loses most."""
@@ -44,7 +44,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """Where a run's relevant documents ended."""
+    """Where what is relevant ended in a run."""
 
     run: str
     counts: tuple[int, ...]
@@ -91,6 +91,8 @@ class Page:
     plots: tuple[tuple[Measure, DotPlot], ...]
     alike: tuple[str, ...]
     """Measures on which no run differs: not plotted."""
+    relevant: str
+    """What is relevant: `documents`, `passages`, or both."""
     ends: tuple[End, ...]
     """Those that occur."""
     meaning: Mapping[End, str]
@@ -136,6 +138,7 @@ def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> Pa
         notes=tuple(overview.notes(outcome)),
         plots=tuple(overview.plots(outcome)),
         alike=tuple(overview.alike(outcome)),
+        relevant=_kinds(experiment),
         ends=ends,
         meaning=MEANING,
         losses=tuple(_losses(experiment, run, ends) for run in outcome.scores),
@@ -213,6 +216,17 @@ def _readable(value: object) -> str:
 def _family(outcome: Outcome) -> str:
     sizes = sorted({c.family for found in outcome.comparisons.values() for c in found})
     return " to ".join(str(size) for size in dict.fromkeys((*sizes[:1], *sizes[-1:])))
+
+
+def _kinds(experiment: Experiment) -> str:
+    passages = {
+        is_passage_id(way.relevant_id)
+        for queries in experiment.ways.values()
+        for query in queries.values()
+        for way in query.relevant
+    }
+    names = ["passages" if kind else "documents" for kind in sorted(passages)]
+    return " and ".join(names) or "documents"
 
 
 def _ends(experiment: Experiment) -> tuple[End, ...]:

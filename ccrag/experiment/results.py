@@ -31,7 +31,7 @@ def _run_json(run: FinishedRun, experiment: Experiment) -> JSON:
         "index": asdict(run.opened.index.facts),
         "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in run.failures],
         "seconds": experiment.seconds(run.name),
-        "relevant_documents": {
+        "relevant": {
             "ended": {end.value: n for end, n in experiment.losses(run.name).items()},
             "ways": _ways_json(experiment.ways[run.name]),
         },
@@ -41,11 +41,11 @@ def _run_json(run: FinishedRun, experiment: Experiment) -> JSON:
 def _ways_json(ways: Mapping[QueryId, QueryWay]) -> JSON:
     return {
         query_id: {
-            document.doc_id: {"ended": document.end.value, "ranks": dict(document.ranks)}
-            for document in way.documents
+            way.relevant_id: {"ended": way.end.value, "ranks": dict(way.ranks)}
+            for way in query.relevant
         }
-        for query_id, way in ways.items()
-        if way.documents
+        for query_id, query in ways.items()
+        if query.relevant
     }
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ccrag.evaluation.levels import document_of
 from ccrag.evaluation.rundata import RunAnswer
-from ccrag.experiment.losing import DocumentWay, End
+from ccrag.experiment.losing import End, RelevantId, Way
 from ccrag.experiment.outcome import Experiment, QueryWay
 from ccrag.experiment.overview import NOTHING, number
 from ccrag.types import DocId, Evidence, Query
@@ -55,11 +56,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class WayTable:
-    """Ranks of the relevant documents in one or several runs that have the same ones."""
+    """Ranks of what is relevant in one or several runs that have the same ones."""
 
     runs: tuple[str, ...]
     stages: tuple[str, ...]
-    documents: tuple[DocumentWay, ...]
+    relevant: tuple[Way, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class Section:
     quotes: tuple[tuple[DocId, str], ...]
     spread: str
     """The primary measure's least and greatest figure."""
-    ends: tuple[tuple[DocId, str, tuple[End, ...]], ...]
-    """A relevant document, its title, and where it ended in each run."""
+    ends: tuple[tuple[RelevantId, str, tuple[End, ...]], ...]
+    """A relevant document or passage, its document's title, and where it ended in each run."""
     columns: tuple[Column, ...]
     ways: tuple[WayTable, ...]
     stages: tuple[str, ...]
@@ -126,15 +127,15 @@ def _spread(figures: Mapping[str, float | None]) -> str:
 
 def _ends(
     experiment: Experiment, ways: Mapping[str, QueryWay]
-) -> tuple[tuple[DocId, str, tuple[End, ...]], ...]:
+) -> tuple[tuple[RelevantId, str, tuple[End, ...]], ...]:
     first = next(iter(ways.values()))
     return tuple(
         (
-            document.doc_id,
-            experiment.titles.get(document.doc_id, ""),
-            tuple(way.documents[at].end for way in ways.values()),
+            way.relevant_id,
+            experiment.titles.get(document_of(way.relevant_id), ""),
+            tuple(query.relevant[at].end for query in ways.values()),
         )
-        for at, document in enumerate(first.documents)
+        for at, way in enumerate(first.relevant)
     )
 
 
@@ -147,7 +148,7 @@ def _columns(
     alike: dict[RunAnswer | None, list[str]] = {}
     for run, way in ways.items():
         alike.setdefault(way.answer, []).append(run)
-    relevant = {document.doc_id for document in next(iter(ways.values())).documents}
+    relevant = {way.relevant_id for way in next(iter(ways.values())).relevant}
     return tuple(
         _column(
             answer,
@@ -162,11 +163,12 @@ def _columns(
 def _column(
     answer: RunAnswer | None,
     runs: tuple[tuple[str, str], ...],
-    relevant: set[DocId],
+    relevant: set[RelevantId],
     titles: Mapping[DocId, str],
 ) -> Column:
     if answer is None:
         return Column(runs, True, False, (), (), ())
+    documents = set(map(document_of, relevant))
     used = {evidence_id for sentence in answer.sentences for evidence_id in sentence.evidence_ids}
     return Column(
         runs=runs,
@@ -177,12 +179,15 @@ def _column(
             for sentence in answer.sentences
         ),
         references=tuple(
-            Reference(at, doc_id, titles.get(doc_id, ""), doc_id in relevant)
+            Reference(at, doc_id, titles.get(doc_id, ""), doc_id in documents)
             for at, doc_id in enumerate(answer.references, start=1)
         ),
         evidence=tuple(
             Shown(
-                item, titles.get(item.doc_id, ""), item.evidence_id in used, item.doc_id in relevant
+                item,
+                titles.get(item.doc_id, ""),
+                item.evidence_id in used,
+                not relevant.isdisjoint((item.doc_id, item.passage_id)),
             )
             for item in answer.evidence or ()
         ),
@@ -193,12 +198,12 @@ def _way_tables(ways: Mapping[str, QueryWay]) -> tuple[WayTable, ...]:
     """The ranks of each run, equal tables once; none where nothing is known to be relevant."""
     tables: list[WayTable] = []
     for run, way in ways.items():
-        if not way.documents or way.answer is None:
+        if not way.relevant or way.answer is None:
             continue
-        at = next((n for n, table in enumerate(tables) if table.documents == way.documents), None)
+        at = next((n for n, table in enumerate(tables) if table.relevant == way.relevant), None)
         if at is None:
-            tables.append(WayTable((run,), tuple(way.documents[0].ranks), way.documents))
+            tables.append(WayTable((run,), tuple(way.relevant[0].ranks), way.relevant))
         else:
             same = tables[at]
-            tables[at] = WayTable((*same.runs, run), same.stages, same.documents)
+            tables[at] = WayTable((*same.runs, run), same.stages, same.relevant)
     return tuple(tables)

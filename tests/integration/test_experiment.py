@@ -13,8 +13,10 @@ from typer.testing import CliRunner, Result
 
 from ccrag.cli import app
 from ccrag.errors import EngineError
+from ccrag.formats.trec_run import read_run
 from ccrag.pipeline import Pipeline
 from ccrag.runs.run import run_queries
+from ccrag.types import doc_id_of
 from tests.fakes import HashEncoder
 from tests.integration.example import write_documents, write_lines, write_queries
 
@@ -45,7 +47,8 @@ class Bench:
         self.qrels.write_text(
             "".join(f"q{n} 0 res{n + at} 1\n" for n in range(QUERIES) for at in range(3))
         )
-        ccrag("index", write_documents(folder), "--index", index)
+        self.documents = write_documents(folder)
+        ccrag("index", self.documents, "--index", index)
 
     def run(self, *arguments: object, code: int = 0) -> Result:
         given = ("--index", self.index, "--qrels", self.qrels, "--out", self.out, "--draws", 1000)
@@ -173,7 +176,7 @@ def test_a_planted_worse_run_is_significantly_worse(bench: Bench) -> None:
     assert found["other"] == "single-query-bm25 retrieval.depth=1"
     assert found["difference"] <= 1 / 3 - 1
     assert found["p_holm"] < 0.05
-    losses = [run["relevant_documents"]["ended"] for run in bench.results()["made"]]
+    losses = [run["relevant"]["ended"] for run in bench.results()["made"]]
     assert losses[1]["first lists"] >= 2 * QUERIES > losses[0].get("first lists", 0)
     report = (bench.out / "report.html").read_text(encoding="utf-8")
     assert '<span class="worse">▼</span>' in report
@@ -190,6 +193,38 @@ def test_a_failing_query_stops_nothing_and_is_tried_again(bench: Bench, made: li
     assert "queries failed" in (bench.out / "report.html").read_text(encoding="utf-8")
     bench.run(*pipelines, code=1)
     assert made == ["single-query-bm25", "default"] * 2
+
+
+def test_judged_passages_are_measured_and_followed(bench: Bench) -> None:
+    """Cut so that documents have several; the second ranked one is relevant, and one not there."""
+    cut = ("--set", "chunking.max_words=16", "--set", "chunking.overlap_sentences=0")
+    level = ("--set", "output.run_level=passage", "--set", "select.passages=2")
+    ccrag("index", bench.documents, "--index", bench.index, *cut)
+    bench.run("--pipelines", "single-query-bm25", *cut, *level)
+    run = bench.out / "runs" / "single-query-bm25"
+    ranked = read_run(run / "run.trec")
+    assert all(
+        len({doc_id_of(name) for name, _ in found}) < len(found) for found in ranked.values()
+    )
+    bench.qrels.write_text(
+        "".join(
+            f"{query_id} 0 {found[0][0]} 0\n{query_id} 0 {found[1][0]} 1\n"
+            f"{query_id} 0 {found[2][0]} 1\n{query_id} 0 res1{'#' + '0' * 16} 1\n"
+            for query_id, found in ranked.items()
+        )
+    )
+    bench.run("--pipelines", "single-query-bm25", *cut, *level)
+    made, measured = bench.results()["made"][0]["relevant"], bench.results()["runs"][0]
+    assert measured["measures"]["RR"]["mean"] == 1 / 2
+    ways = made["ways"]["q1"]
+    ends = [way["ended"] for way in ways.values()]
+    assert [way["ranks"]["bm25:original"] for way in ways.values()] == [2, 3, None]
+    assert ends[0] in ("cited", "answer", "evidence")
+    assert ends[1:] == ["first lists", "passages"]
+    report = (bench.out / "report.html").read_text(encoding="utf-8")
+    assert "Where relevant passages were lost" in report
+    evaluated = ccrag("eval", run, "--queries", bench.queries, "--qrels", bench.qrels, "--json")
+    assert orjson.loads(evaluated.stdout)["runs"][0]["measures"]["RR"] == measured["measures"]["RR"]
 
 
 def test_quotes_are_looked_for_in_the_indexs_own_texts(bench: Bench, tmp_path: Path) -> None:
@@ -233,8 +268,7 @@ def test_runs_that_share_an_encoder_load_it_once(
 
     monkeypatch.setattr("ccrag.indexing.load_encoder", lambda _: HashEncoder())
     monkeypatch.setattr("ccrag.opening.load_encoder", load)
-    documents = tmp_path / "documents.jsonl"
-    ccrag("index", documents, "--index", bench.index, "--pipeline", "hybrid")
+    ccrag("index", bench.documents, "--index", bench.index, "--pipeline", "hybrid")
     pipelines = ("--pipelines", "dense,hybrid")
     bench.run(*pipelines)
     assert len(loaded) == 1

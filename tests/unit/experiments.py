@@ -14,7 +14,7 @@ from ccrag.evaluation.catalogue import default_measures, select_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.outcome import assess
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
-from ccrag.experiment.losing import DocumentWay, End
+from ccrag.experiment.losing import End, Way
 from ccrag.experiment.outcome import Experiment, QueryWay
 from ccrag.experiment.plan import plan_runs
 from ccrag.experiment.running import FinishedRun, OpenRun
@@ -66,9 +66,9 @@ def experiment_of(
         for name, ranked in rankings.items()
     ]
     way = QueryWay(
-        answer, (DocumentWay(doc_id, {"bm25:original": 1}, End.CITED),), {"lists": 0.002}, (title,)
+        answer, (Way(doc_id, {"bm25:original": 1}, End.CITED),), {"lists": 0.002}, (title,)
     )
-    lost = QueryWay(None, (DocumentWay(doc_id, {}, End.FAILED),), {}, ())
+    lost = QueryWay(None, (Way(doc_id, {}, End.FAILED),), {}, ())
     return Experiment(
         index="demo",
         queries=asked,

@@ -5,6 +5,7 @@ from ccrag.evaluation.entailment import entailment_measures
 from ccrag.evaluation.judging import judge_measure
 from ccrag.evaluation.registry import LeftOut
 from ccrag.evaluation.rundata import RunAnswer, RunSentence
+from ccrag.types import Span, make_passage_id
 from tests.unit.measured import QUERY, answer, evidence, figure, named
 
 JUDGED = {"q": {"d1": 1, "d2": 0, "d3": 2}}
@@ -31,6 +32,18 @@ def test_cited_documents(
     got = answer(RunSentence("A.", (0,)), references=references)
     found = [figure(measure, got, qrels=JUDGED) for measure in cited_document_measures()]
     assert found == [precision, strict, recall, unjudged]
+
+
+def test_a_document_is_as_relevant_as_the_best_of_its_judged_passages() -> None:
+    """`d1` has one relevant passage of two, `d2` none, `d3` one that is not cited."""
+
+    def passage(doc_id: str, number: int) -> str:
+        return make_passage_id(doc_id, Span(number, number + 1), "text")
+
+    judged = {passage("d1", 1): 0, passage("d1", 2): 1, passage("d2", 1): 0, passage("d3", 1): 2}
+    got = answer(RunSentence("A.", (0,)), references=("d1", "d2", "new"))
+    found = [figure(measure, got, qrels={"q": judged}) for measure in cited_document_measures()]
+    assert found == [1 / 2, 1 / 3, 1 / 2, 1]
 
 
 def test_an_absent_query_cites_nothing() -> None:

@@ -6,6 +6,7 @@ from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.registry import LeftOut
 from ccrag.evaluation.retrieval import ranking_notes, retrieval_measure
 from ccrag.evaluation.rundata import RunData
+from ccrag.types import Span, make_passage_id
 
 QRELS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1}, "q3": {"b": 0}}
 RANKINGS = {
@@ -56,6 +57,44 @@ def test_judged_ids_with_a_hash_are_left_as_they_are() -> None:
     run = RunData("r", rankings={"q": (("b#2", 3.0), ("b#1", 2.0))})
     assert retrieval_measure("RR").figures(run, gold)["q"] == 1 / 2
     assert ranking_notes(run, gold) == []
+
+
+def passage(doc_id: str, number: int) -> str:
+    return make_passage_id(doc_id, Span(number, number + 1), "text")
+
+
+JUDGED = Gold({"q": "?"}, qrels={"q": {passage("a", 1): 0, passage("a", 2): 1, passage("b", 1): 0}})
+
+
+def test_judged_passages_are_compared_with_ranked_passages() -> None:
+    ranked = ((passage("a", 1), 3.0), (passage("b", 1), 2.0), (passage("a", 2), 1.0))
+    run = RunData("r", rankings={"q": ranked})
+    assert retrieval_measure("RR").figures(run, JUDGED)["q"] == 1 / 3
+    assert ranking_notes(run, JUDGED) == []
+
+
+def test_a_ranked_document_is_as_relevant_as_its_best_judged_passage() -> None:
+    run = RunData("r", rankings={"q": (("b", 3.0), ("a", 2.0))})
+    assert retrieval_measure("RR").figures(run, JUDGED)["q"] == 1 / 2
+    (note,) = ranking_notes(run, JUDGED)
+    assert "each document is as relevant as its best passage" in note
+    assert "output.run_level=passage" in note
+
+
+def test_passages_of_another_cut_are_not_judged_and_the_note_says_so() -> None:
+    run = RunData("r", rankings={"q": ((passage("a", 9), 3.0),)})
+    assert retrieval_measure("RR").figures(run, JUDGED)["q"] == 0
+    assert ranking_notes(run, JUDGED) == [
+        "none of the ranked ids is judged: do run and judgements use the same ids?"
+    ]
+
+
+def test_a_documents_own_hash_makes_it_no_passage() -> None:
+    """TREC RAG's segments are documents here, and would meet as such if they were cut apart."""
+    segment = "msmarco_v2.1_doc_01_1#4_567"
+    gold = Gold({"q": "?"}, qrels={"q": {segment: 1}})
+    run = RunData("r", rankings={"q": (("msmarco_v2.1_doc_01_1", 1.0),)})
+    assert retrieval_measure("RR").figures(run, gold)["q"] == 0
 
 
 def test_notes_say_what_a_zero_may_hide() -> None:

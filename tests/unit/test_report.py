@@ -205,7 +205,7 @@ def test_results_hold_everything_as_json() -> None:
     assert [run["run"] for run in results["made"]] == list(PAIR)
     made = results["made"][1]
     assert made["failures"] == [{"query_id": "q3", "error": "Why?"}]
-    assert made["relevant_documents"]["ended"] == {"cited": 2, "failed": 1}
-    assert made["relevant_documents"]["ways"]["q1"]["d1"]["ranks"] == {"bm25:original": 1}
+    assert made["relevant"]["ended"] == {"cited": 2, "failed": 1}
+    assert made["relevant"]["ways"]["q1"]["d1"]["ranks"] == {"bm25:original": 1}
     assert {run["run"] for run in results["runs"]} == set(PAIR)
     assert results["comparisons"][0]["measure"] == "nDCG@10"
