@@ -7,6 +7,7 @@ model that obeys nobody says of the honest evidence.
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 QUESTION = "How high is the dam?"
 HONEST = {
@@ -18,7 +19,7 @@ HOSTILE = "hostile"
 """The document that holds the passage; shown as `e3`."""
 OTHER = {"secret": "The reserve fund holds 4,711 crowns at the harbour bank."}
 """A candidate whose text is not evidence for this question."""
-GOOD = [
+GOOD: list[dict[str, Any]] = [
     {"text": "The dam is 61 metres high.", "evidence": ["e1"]},
     {"text": "The lake holds 25 million cubic metres of water.", "evidence": ["e2"]},
 ]
