@@ -5,7 +5,7 @@ Pure stages never see these objects: `pipeline` hands them the values they need.
 """
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
@@ -301,10 +301,10 @@ class LlmSettings(Section):
 
     model: str = "gpt-4.1-mini"
     """As the server names it."""
-    temperature: float | None = Field(0.0, ge=0, le=2)
-    """This and the next two: None leaves it to the server, as some models demand."""
-    top_p: float | None = Field(None, gt=0, le=1)
-    seed: int | None = 7
+    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] = 0.0
+    """This and the next two: `unset` leaves it to the server, as some models demand."""
+    top_p: Annotated[float, Field(gt=0, le=1)] | Literal["unset"] = "unset"
+    seed: int | Literal["unset"] = 7
     max_tokens: int = Field(1024, ge=1)
     """Of a reply; a longer one is cut off."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"

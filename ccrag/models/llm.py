@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
@@ -22,6 +22,7 @@ from ccrag.errors import ConfigError, ModelError
 if TYPE_CHECKING:
     from openai import OpenAI
 
+T = TypeVar("T", int, float)
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_ERROR_CHARS = 300
 
@@ -43,14 +44,18 @@ def parameters_of(settings: LlmSettings) -> ChatParameters:
     """What `settings` say, as a request carries it."""
     return ChatParameters(
         model=settings.model,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        seed=settings.seed,
+        temperature=_set(settings.temperature),
+        top_p=_set(settings.top_p),
+        seed=_set(settings.seed),
         max_tokens=settings.max_tokens,
         max_tokens_field=settings.max_tokens_field,
         structured=settings.structured,
         extra=settings.extra,
     )
+
+
+def _set(value: T | Literal["unset"]) -> T | None:
+    return None if value == "unset" else value
 
 
 def load_llm(settings: ProviderSettings) -> Llm:

@@ -63,5 +63,5 @@ def _generated(settings: Settings, prompt: Prompt) -> ir_metadata.GenerationEntr
 
 def _model(llm: LlmSettings) -> str:
     sampled = {"temperature": llm.temperature, "top_p": llm.top_p, "seed": llm.seed}
-    told = ", ".join(f"{name} {value}" for name, value in sampled.items() if value is not None)
+    told = ", ".join(f"{name} {value}" for name, value in sampled.items() if value != "unset")
     return f"{llm.model} ({told})" if told else llm.model

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ccrag.errors import ConfigError
-from ccrag.layers import load_settings, pipeline_names
+from ccrag.layers import load_settings, pipeline_names, read_pipeline
 
 
 def test_later_layers_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,3 +84,8 @@ def test_a_broken_pipeline_file_is_named(tmp_path: Path) -> None:
         load_settings(broken)
     with pytest.raises(ConfigError, match="no pipeline file"):
         load_settings(tmp_path / "missing.toml")
+
+
+@pytest.mark.parametrize("name", pipeline_names())
+def test_each_pipeline_says_who_writes_its_answers(name: str) -> None:
+    assert read_pipeline(name)["answer"]["generator"] in ("extractive", "llm")
