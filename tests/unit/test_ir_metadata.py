@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from ccrag.errors import InputError
-from ccrag.evaluation.validate.ir_metadata import ir_metadata_problems
+from ccrag.evaluation.validate.ir_metadata import KINDS, RETRIEVAL_KINDS, ir_metadata_problems
 from ccrag.formats.ir_metadata import GenerationEntry, RetrievalEntry, ir_metadata, render
 
 
@@ -70,6 +70,18 @@ def test_every_key_is_checked(tmp_path: Path, old: str, new: str, message: str) 
     assert old in text
     (found,) = messages(tmp_path, text.replace(old, new))
     assert message in found
+
+
+@pytest.mark.parametrize("key", [*KINDS, *(f"method.retrieval.0.{key}" for key in RETRIEVAL_KINDS)])
+def test_every_key_is_needed(tmp_path: Path, key: str) -> None:
+    written = content()
+    *way, last = key.split(".")
+    inner: Any = written
+    for step in way:
+        inner = inner[int(step) if step.isdecimal() else step]
+    del inner[last]
+    (found,) = messages(tmp_path, yaml.safe_dump(written))
+    assert f"{last} is missing" in found
 
 
 def test_broken_yaml_names_the_line(tmp_path: Path) -> None:

@@ -53,6 +53,17 @@ def test_problems_go_to_stderr_one_a_line(queries: Path) -> None:
     assert result.stderr.splitlines()[2:] == ["2 problems"]
 
 
+def test_a_fault_is_exit_code_1_where_the_official_checker_gives_0(queries: Path) -> None:
+    task = {"task_id": "t", "Collection": "fiqa", "input": []}
+    queries.write_text(json.dumps(task), encoding="utf-8")
+    contexts = [{"document_id": "d", "score": 1, "text": "A."}] * 2
+    path, result = run(queries, json.dumps(task | {"contexts": contexts}), "mtrag-a")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.splitlines()[0] == (
+        f"{path}:1: query 't': contexts[1].document_id 'd' stands twice"
+    )
+
+
 def test_unreadable_queries_are_one_line(queries: Path) -> None:
     queries.write_text("no tab\n", encoding="utf-8")
     _, result = run(queries, json.dumps(RECORD), "mtrag-a")

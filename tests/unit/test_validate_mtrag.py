@@ -8,8 +8,10 @@ from ccrag.errors import InputError
 from ccrag.evaluation.validate import Format, mtrag, validate
 from ccrag.evaluation.validate.tasks import read_tasks
 from ccrag.types import Candidates, Query
+from tests.unit.official import accepts
 
 SLICE = Path(__file__).parents[3] / "shared" / "data" / "mtrag-un" / "tasks.jsonl"
+TASKS = {"c<::>1": "And installment?"}
 TURNS = [{"speaker": "user", "text": "And installment?"}]
 KEYS = {
     Format.MTRAG_A: ("task_id", "Collection", "contexts"),
@@ -52,6 +54,7 @@ def messages(tasks: Path, format_: Format, *records: Changes | str) -> list[str]
 @pytest.mark.parametrize("format_", KEYS)
 def test_valid(tasks: Path, format_: Format) -> None:
     assert messages(tasks, format_, record(format_)) == []
+    assert accepts(format_, json.dumps(record(format_)), TASKS)
 
 
 @pytest.mark.parametrize(("format_", "key"), [(f, key) for f, keys in KEYS.items() for key in keys])
@@ -62,27 +65,30 @@ def test_every_key_is_needed(tasks: Path, format_: Format, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "accepted", "message"),
     [
-        ({"Collection": "govt"}, "Collection is 'govt', the task's is 'fiqa'"),
-        ({"input": []}, "input differs from the task's turns"),
-        ({"contexts": []}, "contexts is empty"),
-        ({"contexts": "d1"}, "contexts must be a list, got 'd1'"),
-        ({"contexts": ["d1"]}, "contexts[0] must be an object, got 'd1'"),
-        ({"contexts": [context(i) for i in "abcdefghijk"]}, "11 contexts, 10 are allowed"),
-        ({"contexts": [context(), context()]}, "contexts[1].document_id 'd1' stands twice"),
-        ({"contexts": [context(7)]}, "contexts[0].document_id must be a non-empty string, got 7"),
-        ({"contexts": [context(score=True)]}, "contexts[0].score must be a finite number"),
-        ({"contexts": [context(score="1")]}, "contexts[0].score must be a finite number"),
-        ({"contexts": [context(text=" ")]}, "contexts[0].text must be a non-empty string"),
-        ({"predictions": []}, "predictions must be a non-empty list, got []"),
-        ({"predictions": ["No."]}, "predictions[0] must be an object, got 'No.'"),
-        ({"predictions": [{"text": ""}]}, "predictions[0].text must be a non-empty string"),
+        ({"Collection": "govt"}, True, "Collection is 'govt', the task's is 'fiqa'"),
+        ({"input": []}, True, "input differs from the task's turns"),
+        ({"contexts": []}, True, "contexts is empty"),
+        ({"contexts": "d1"}, False, "contexts must be a list, got 'd1'"),
+        ({"contexts": ["d1"]}, False, "contexts[0] must be an object, got 'd1'"),
+        ({"contexts": [context(i) for i in "abcdefghijk"]}, False, "11 contexts, 10 are allowed"),
+        ({"contexts": [context(), context()]}, True, "contexts[1].document_id 'd1' stands twice"),
+        ({"contexts": [context(7)]}, False, "document_id must be a non-empty string, got 7"),
+        ({"contexts": [context(score=True)]}, True, "contexts[0].score must be a finite number"),
+        ({"contexts": [context(score="1")]}, False, "contexts[0].score must be a finite number"),
+        ({"contexts": [context(text=" ")]}, True, "contexts[0].text must be a non-empty string"),
+        ({"predictions": []}, True, "predictions must be a non-empty list, got []"),
+        ({"predictions": ["No."]}, False, "predictions[0] must be an object, got 'No.'"),
+        ({"predictions": [{"text": ""}]}, True, "predictions[0].text must be a non-empty string"),
     ],
 )
-def test_refused(tasks: Path, changes: Changes, message: str) -> None:
-    (found,) = messages(tasks, Format.MTRAG_C, record(Format.MTRAG_C, **changes))
+def test_refused(tasks: Path, changes: Changes, accepted: bool, message: str) -> None:
+    """`accepted`: whether the official checker finds nothing; its exit code is always 0."""
+    written = record(Format.MTRAG_C, **changes)
+    (found,) = messages(tasks, Format.MTRAG_C, written)
     assert message in found
+    assert accepts(Format.MTRAG_C, json.dumps(written), TASKS) is accepted
 
 
 def test_retrieval_needs_no_text(tasks: Path) -> None:
@@ -95,6 +101,7 @@ def test_retrieval_needs_no_text(tasks: Path) -> None:
 
 def test_nan_score(tasks: Path) -> None:
     line = json.dumps(record(Format.MTRAG_A, contexts=[context(score=float("nan"))]))
+    assert accepts(Format.MTRAG_A, line, TASKS)
     assert messages(tasks, Format.MTRAG_A, line) == [
         "NaN is not a JSON number",
         "contexts[0].score must be a finite number, got nan",
@@ -118,11 +125,25 @@ def test_each_task_once_and_no_others(tasks: Path) -> None:
     assert messages(tasks, Format.MTRAG_A, other)[-1] == "is not answered"
 
 
+def test_a_task_answered_for_another_is_named(tasks: Path) -> None:
+    """The official checker says that the other is missing, and nothing of the one that is there."""
+    task = json.loads(tasks.read_text(encoding="utf-8"))
+    second = json.dumps(task | {"task_id": "c<::>2"})
+    tasks.write_text(f"{json.dumps(task)}\n{second}\n", encoding="utf-8")
+    first = record(Format.MTRAG_A)
+    assert messages(tasks, Format.MTRAG_A, first, first) == [
+        "answered again, first on line 1",
+        "is not answered",
+    ]
+
+
 def test_size(tasks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert mtrag.MAX_BYTES == 20 * 2**20
     monkeypatch.setattr(mtrag, "MAX_BYTES", 100)
-    (found,) = messages(tasks, Format.MTRAG_A, record(Format.MTRAG_A))
+    written = record(Format.MTRAG_A)
+    (found,) = messages(tasks, Format.MTRAG_A, written)
     assert found.endswith("100 are allowed")
+    assert accepts(Format.MTRAG_A, json.dumps(written), TASKS), "its size is only printed there"
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def metadata_problems(record: Mapping[str, object], queries: Queries | None) -> 
         yield f"metadata.type must be {' or '.join(TYPES)}, got {at(metadata, 'type')!r}"
     for name in OTHER_IDS:
         other = at(metadata, name)
-        if other is not None and str(other) != str(at(metadata, "narrative_id")):
-            yield f"metadata.{name} {other!r} is not metadata.narrative_id"
+        if other is not None and other != (narrative_id := at(metadata, "narrative_id")):
+            yield f"metadata.{name} {other!r} is not metadata.narrative_id {narrative_id!r}"
     yield from wording_problems(record, "metadata.narrative", ID_KEY, queries)
 
 
