@@ -20,7 +20,7 @@ def train_reranker_command(
     base: Annotated[
         str, typer.Option(help="Cross-encoder or encoder to start from: a folder or a name.")
     ] = "sentence-transformers/all-MiniLM-L6-v2",
-    epochs: Annotated[int, typer.Option(min=1, help="How often each query comes up.")] = 2,
+    epochs: Annotated[int, typer.Option(min=1, help="How often each query comes up.")] = 4,
     held_out: Annotated[
         float, typer.Option(min=0.01, max=0.9, help="Share of queries to evaluate on.")
     ] = 0.2,
@@ -57,7 +57,8 @@ def train_reranker_command(
 def _lines(report: "TrainingReport") -> list[str]:
     """The held-out figures for a person."""
     return [
-        f"{report.train_queries} queries trained on, {report.held_out_queries} held out, "
+        f"{report.train_queries} queries trained on, {report.validation_queries} to choose the "
+        f"epoch (kept: {report.kept_epoch}), {report.held_out_queries} held out, "
         f"{report.pairs} pairs, {report.seconds:.0f} s",
         f"nDCG@10 held out: BM25 {report.ndcg_bm25:.4f}, before training "
         f"{report.ndcg_before:.4f}, after {report.ndcg_after:.4f} "

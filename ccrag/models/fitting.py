@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ccrag.models.cross_encoder import forward_scores
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 OnStep = Callable[[int], None]
+OnEpoch = Callable[[], None]
 
 HARD = 30
 WARM_UP = 0.1
@@ -40,32 +42,40 @@ class Pair(NamedTuple):
 class TrainingPlan:
     """How long, how fast, on how much."""
 
-    epochs: int = 2
+    epochs: int = 4
     """How often each query comes up, every time with other texts."""
     texts_per_query: int = 16
     queries_per_step: int = 1
-    max_tokens: int = 160
+    max_tokens: int = 256
     """Read of a pair, in training and evaluation; the model itself keeps its limit."""
     learning_rate: float = 2e-5
     """Of a cross-encoder's weights."""
-    head_rate: float = 5e-5
+    head_rate: float = 2e-5
     """Of the cross-attention layer of a new head."""
-    few_rate: float = 3e-3
+    few_rate: float = 2e-4
     """Of its weights of cosines and of query tokens."""
     held_out: float = 0.2
-    """Share of the queries that are not trained on."""
+    """Share of the queries that are neither trained on nor chosen by."""
+    validation: float = 0.2
+    """Share of the others by which the best epoch is chosen."""
     seed: int = 0
 
 
 def fit(
-    model: CrossEncoder, queries: Sequence[JudgedQuery], plan: TrainingPlan, *, on_step: OnStep
+    model: CrossEncoder,
+    queries: Sequence[JudgedQuery],
+    plan: TrainingPlan,
+    *,
+    on_step: OnStep,
+    on_epoch: OnEpoch = lambda: None,
 ) -> int:
     """Train `model` in place and return how many pairs it saw; the seed decides everything."""
     rng = random.Random(plan.seed)  # noqa: S311  # not for secrets
     limit, model.max_seq_length = model.max_seq_length, plan.max_tokens
     try:
         with seeded(plan.seed):
-            return _fit(model, list(_batches(queries, plan, rng)), plan, on_step)
+            batches = [list(_batches(queries, plan, rng)) for _ in range(plan.epochs)]
+            return _fit(model, batches, plan, on_step, on_epoch)
     finally:
         model.max_seq_length = limit
         model.eval()
@@ -84,13 +94,12 @@ def seeded(seed: int) -> Iterator[None]:
 def _batches(
     queries: Sequence[JudgedQuery], plan: TrainingPlan, rng: random.Random
 ) -> Iterator[list[Pair]]:
-    """The pairs of every step."""
-    for _ in range(plan.epochs):
-        order = list(queries)
-        rng.shuffle(order)
-        for start in range(0, len(order), plan.queries_per_step):
-            chosen = order[start : start + plan.queries_per_step]
-            yield [pair for query in chosen for pair in _pairs(query, plan, rng)]
+    """The pairs of every step of an epoch."""
+    order = list(queries)
+    rng.shuffle(order)
+    for start in range(0, len(order), plan.queries_per_step):
+        chosen = order[start : start + plan.queries_per_step]
+        yield [pair for query in chosen for pair in _pairs(query, plan, rng)]
 
 
 def _pairs(query: JudgedQuery, plan: TrainingPlan, rng: random.Random) -> list[Pair]:
@@ -102,14 +111,20 @@ def _pairs(query: JudgedQuery, plan: TrainingPlan, rng: random.Random) -> list[P
 
 
 def _fit(
-    model: CrossEncoder, batches: Sequence[list[Pair]], plan: TrainingPlan, on_step: OnStep
+    model: CrossEncoder,
+    epochs: Sequence[Sequence[list[Pair]]],
+    plan: TrainingPlan,
+    on_step: OnStep,
+    on_epoch: OnEpoch,
 ) -> int:
     import torch
 
+    batches = [batch for epoch in epochs for batch in epoch]
     parameters = _parameters(model, batches, plan)
     optimizer = torch.optim.AdamW(parameters, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda at: _rate(at, len(batches)))
     trained = [weight for group in parameters for weight in group["params"]]
+    trains, ends = model.training, set(accumulate(map(len, epochs)))
     for done, batch in enumerate(batches, start=1):
         loss = torch.nn.functional.binary_cross_entropy_with_logits(
             _logits(model, batch), torch.tensor([pair.label for pair in batch], device=model.device)
@@ -120,6 +135,9 @@ def _fit(
         schedule.step()
         optimizer.zero_grad()
         on_step(done)
+        if done in ends:
+            on_epoch()
+            model.train(trains)
     return sum(map(len, batches))
 
 

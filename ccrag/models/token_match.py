@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import torch
 from sentence_transformers import CrossEncoder
@@ -35,6 +35,13 @@ _HIDDEN = -1e4
 Features = dict[str, Any]
 
 
+class Tokens(NamedTuple):
+    """Token vectors of some texts, `(n, tokens, dim)`, and which are no padding, `(n, tokens)`."""
+
+    vectors: Tensor
+    mask: Tensor
+
+
 class ApartTransformer(Transformer):  # type: ignore[misc]
     """An encoder, itself never trained, that reads a pair's texts as if each stood alone."""
 
@@ -52,18 +59,13 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
             self._known = None
 
     def forward(self, features: Features, **kwargs: Any) -> Features:
-        """Add `token_embeddings` and who is who: `query_tokens`, `text_tokens`, bool masks."""
+        """Add `query` and `text`, each a `Tokens`."""
         valid = features["attention_mask"].bool()
         after = _after_first(features["input_ids"] == self.tokenizer.sep_token_id)
         rows = list(zip(features["input_ids"], ~after & valid, after & valid, strict=True))
-        query, query_mask = _padded(self._read([ids[keep] for ids, keep, _ in rows], **kwargs))
-        texts = [self._begun(ids[keep]) for ids, _, keep in rows]
-        text, text_mask = _padded(self._read(texts, **kwargs))
-        return features | {
-            "token_embeddings": torch.cat([query, text], 1),
-            "query_tokens": torch.cat([query_mask, torch.zeros_like(text_mask)], 1),
-            "text_tokens": torch.cat([torch.zeros_like(query_mask), text_mask], 1),
-        }
+        queries = self._read([ids[keep] for ids, keep, _ in rows], **kwargs)
+        texts = self._read([self._begun(ids[keep]) for ids, _, keep in rows], **kwargs)
+        return features | {"query": _padded(queries), "text": _padded(texts)}
 
     def _begun(self, ids: Tensor) -> Tensor:
         """The pair's second text with the sign that opens a first one."""
@@ -89,14 +91,14 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
         # No inference tensors: what is remembered in an evaluation is an input of training.
         with torch.inference_mode(False), torch.no_grad():
             read = super().forward({"input_ids": ids, "attention_mask": mask.long()}, **kwargs)
-        return [read["token_embeddings"][at, : len(row)].clone() for at, row in enumerate(rows)]
+            vectors = read["token_embeddings"]
+            return [vectors[at, : len(row)].clone() for at, row in enumerate(rows)]
 
 
-def _padded(texts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Vectors of several texts as one `(n, tokens, dim)`, and which are no padding."""
+def _padded(texts: Sequence[Tensor]) -> Tokens:
     lengths = torch.tensor([len(text) for text in texts], device=texts[0].device)
     vectors = pad_sequence(list(texts), batch_first=True)
-    return vectors, torch.arange(vectors.shape[1], device=vectors.device) < lengths[:, None]
+    return Tokens(vectors, torch.arange(vectors.shape[1], device=vectors.device) < lengths[:, None])
 
 
 class TokenMatch(Module):  # type: ignore[misc]
@@ -120,14 +122,14 @@ class TokenMatch(Module):  # type: ignore[misc]
 
     def forward(self, features: Features, **_: Any) -> Features:
         """Add `scores`, `(n_pairs, 1)`."""
-        query, text = features["query_tokens"], features["text_tokens"]
-        tokens = self._crossed(features["token_embeddings"], query, text)
-        shares = (tokens @ self.importance).masked_fill(~query, _HIDDEN).softmax(1)
-        query_mean = (tokens * shares[..., None]).sum(1)
-        text_mean = (tokens * text[..., None]).sum(1) / text.sum(1, keepdim=True)
+        query, text = self._crossed(features["query"], features["text"])
+        shares = (query.vectors @ self.importance).masked_fill(~query.mask, _HIDDEN).softmax(1)
+        query_mean = (query.vectors * shares[..., None]).sum(1)
+        held = text.mask[..., None]
+        text_mean = (text.vectors * held).sum(1) / held.sum(1)
         means = functional.cosine_similarity(query_mean, text_mean)
-        unit = functional.normalize(tokens, dim=-1)
-        similar = (unit @ unit.transpose(1, 2)).masked_fill(~text[:, None, :], -1)
+        query_unit, text_unit = (functional.normalize(t.vectors, dim=-1) for t in (query, text))
+        similar = (query_unit @ text_unit.transpose(1, 2)).masked_fill(~text.mask[:, None, :], -1)
         matches = (similar.max(2).values * shares).sum(1)
         logits = self.mean_weight * means + self.match_weight * matches + self.bias
         return features | {"scores": logits[:, None]}
@@ -137,14 +139,24 @@ class TokenMatch(Module):  # type: ignore[misc]
         with torch.no_grad():
             self.bias -= logits.mean()
 
-    def _crossed(self, tokens: Tensor, query: Tensor, text: Tensor) -> Tensor:
-        """Every token with what it reads in the other text added."""
-        parts = self.inputs(self.norm(tokens)).unflatten(-1, (3, self.heads, -1))
-        asks, keys, values = parts.permute(2, 0, 3, 1, 4)
-        other = (query[:, :, None] & text[:, None, :]) | (~query[:, :, None] & query[:, None, :])
-        read = functional.scaled_dot_product_attention(asks, keys, values, attn_mask=other[:, None])
-        crossed: Tensor = tokens + self.output(read.transpose(1, 2).flatten(2))
-        return crossed
+    def _crossed(self, query: Tokens, text: Tokens) -> tuple[Tokens, Tokens]:
+        """Both, every token with what it reads in the other text added."""
+        query_parts, text_parts = self._parts(query), self._parts(text)
+        return (
+            self._reading(query, query_parts[0], text_parts, text.mask),
+            self._reading(text, text_parts[0], query_parts, query.mask),
+        )
+
+    def _parts(self, tokens: Tokens) -> Tensor:
+        """What tokens ask, are found by and say: `(3, n, heads, tokens, dim / heads)`."""
+        parts = self.inputs(self.norm(tokens.vectors)).unflatten(-1, (3, self.heads, -1))
+        return cast(Tensor, parts.permute(2, 0, 3, 1, 4))
+
+    def _reading(self, tokens: Tokens, asks: Tensor, other: Tensor, mask: Tensor) -> Tokens:
+        read = functional.scaled_dot_product_attention(
+            asks, other[1], other[2], attn_mask=mask[:, None, None, :]
+        )
+        return Tokens(tokens.vectors + self.output(read.transpose(1, 2).flatten(2)), tokens.mask)
 
     def save(self, output_path: str, *_: Any, safe_serialization: bool = True, **__: Any) -> None:
         """Write sizes and weights; the form of sentence-transformers' modules."""

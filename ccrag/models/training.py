@@ -20,6 +20,7 @@ from ccrag.models.reranker import CrossEncoderReranker
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
+    from torch import Tensor
 
 DEFAULT_BASE = "sentence-transformers/all-MiniLM-L6-v2"
 REPORT = "training.json"
@@ -33,6 +34,8 @@ class TrainingReport:
 
     base: str
     train_queries: int
+    validation_queries: int
+    """Chose the epoch."""
     held_out_queries: int
     pairs: int
     """Query and text, those that came up again counted again."""
@@ -44,6 +47,8 @@ class TrainingReport:
     better: int
     """Held-out queries on which the trained model's order is better than BM25's."""
     worse: int
+    kept_epoch: int
+    """The one whose weights were best on the validation queries; 0: none improved the base."""
     plan: TrainingPlan
 
 
@@ -58,6 +63,9 @@ def train_reranker(
 ) -> TrainingReport:
     """
     Train on most of `judged`, evaluate on the rest, and write a model that `load_reranker` loads.
+
+    Of all epochs, and the base before the first, those weights are kept that order the validation
+    queries best; the held-out queries are looked at when that is decided.
 
     A base that is a cross-encoder is trained as a whole; any other encoder gets the head of
     `models.token_match`, which alone is trained. The same input and seed give the same model.
@@ -74,7 +82,8 @@ def train_reranker(
     plan = plan or TrainingPlan()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError("is no empty folder; give a new one for the model", path=out)
-    train, held_out = split(judged, share=plan.held_out, seed=plan.seed)
+    others, held_out = split(judged, share=plan.held_out, seed=plan.seed)
+    train, validation = split(others, share=plan.validation, seed=plan.seed)
     require_package("sentence_transformers", purpose="training a reranker")
     folder = find_encoder(base)
     with seeded(plan.seed):  # a new head begins with random weights
@@ -82,12 +91,15 @@ def train_reranker(
     began = perf_counter()
     with reading_once(model):
         before = _figures(model, held_out, plan)
-        pairs = fit(model, train, plan, on_step=on_step)
+        best = _BestEpoch(model, validation, plan)
+        pairs = fit(model, train, plan, on_step=on_step, on_epoch=best.look)
+        best.restore()
         after = _figures(model, held_out, plan)
     bm25 = [ndcg(list(query.texts), query.relevance) for query in held_out]
     report = TrainingReport(
         base=base,
         train_queries=len(train),
+        validation_queries=len(validation),
         held_out_queries=len(held_out),
         pairs=pairs,
         seconds=round(perf_counter() - began, 1),
@@ -96,12 +108,43 @@ def train_reranker(
         ndcg_after=_mean(after),
         better=sum(a > b for a, b in zip(after, bm25, strict=True)),
         worse=sum(a < b for a, b in zip(after, bm25, strict=True)),
+        kept_epoch=best.epoch,
         plan=plan,
     )
     with quiet_loading():
         model.save_pretrained(str(out), create_model_card=False)
     (out / REPORT).write_bytes(orjson.dumps(asdict(report), option=orjson.OPT_INDENT_2))
     return report
+
+
+class _BestEpoch:
+    """The weights that ordered the validation queries best so far, the earlier ones of equals."""
+
+    def __init__(
+        self, model: CrossEncoder, queries: Sequence[JudgedQuery], plan: TrainingPlan
+    ) -> None:
+        self.epoch = 0
+        self._model, self._queries, self._plan = model, queries, plan
+        self._looked = 0
+        self._best = self._figure()
+        self._weights = self._copy()
+
+    def look(self) -> None:
+        """Evaluate the weights after an epoch."""
+        self._looked += 1
+        figure = self._figure()
+        if figure > self._best:
+            self.epoch, self._best, self._weights = self._looked, figure, self._copy()
+
+    def restore(self) -> None:
+        """Give the model the best weights."""
+        self._model.load_state_dict(self._weights)
+
+    def _figure(self) -> float:
+        return _mean(_figures(self._model, self._queries, self._plan))
+
+    def _copy(self) -> dict[str, Tensor]:
+        return {name: weight.clone() for name, weight in self._model.state_dict().items()}
 
 
 def _figures(

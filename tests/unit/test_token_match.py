@@ -67,9 +67,15 @@ def test_an_empty_text_has_a_score(model: Any) -> None:
 
 
 def test_a_text_is_read_once_while_it_is_remembered(model: Any) -> None:
-    tower, read = model[0], []
+    tower = model[0]
+    read: list[int] = []
     encode = tower._encode
-    tower._encode = lambda rows, **kwargs: read.append(len(rows)) or encode(rows, **kwargs)
+
+    def counted(rows: Any, **kwargs: Any) -> Any:
+        read.append(len(rows))
+        return encode(rows, **kwargs)
+
+    tower._encode = counted
     pairs = (("alpha", "beta"), ("alpha", "gamma delta"))
     fresh = scored(model, *pairs)
     with tower.remembering():

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ccrag.errors import InputError, ModelError
+from ccrag.models import training
 from ccrag.models.judged import JudgedQuery, ndcg, split
 from tests.unit.tiny_models import WORDS, save_model
 
@@ -71,9 +73,10 @@ def test_it_writes_a_model_and_what_it_is_worth(encoder: str, tmp_path: Path) ->
     report = train_reranker(
         toy(), tmp_path / "m", base=encoder, plan=PLAN, device="cpu", on_step=steps.append
     )
-    assert (report.train_queries, report.held_out_queries) == (12, 4)
-    assert steps == list(range(1, 6 * 12 + 1))
-    assert report.pairs == 6 * 12 * 4
+    counts = (report.train_queries, report.validation_queries, report.held_out_queries)
+    assert counts == (10, 2, 4)
+    assert steps == list(range(1, 6 * 10 + 1))
+    assert report.pairs == 6 * 10 * 4
     assert report.ndcg_bm25 == pytest.approx(1 / 2.3219, abs=1e-4)  # at rank 4: 1 / log2(5)
     assert report.ndcg_after > max(report.ndcg_before, report.ndcg_bm25)
     assert (report.better, report.worse) == (4, 0)
@@ -85,11 +88,32 @@ def test_it_writes_a_model_and_what_it_is_worth(encoder: str, tmp_path: Path) ->
     assert sum(figures) / 4 == pytest.approx(report.ndcg_after, abs=1e-4)
 
 
+def test_the_epoch_is_kept_that_orders_the_validation_queries_best(
+    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures in the order they are asked for: held out, validation at 0 to 3, held out."""
+    from ccrag.models.token_match import SCALE, load_match_model
+
+    figures = iter([0.1, 0.2, 0.5, 0.9, 0.9, 0.3])
+    monkeypatch.setattr(training, "_figures", lambda _, queries, __: [next(figures)] * len(queries))
+    plan = replace(PLAN, epochs=3)
+    report = train_reranker(toy(), tmp_path / "kept", base=encoder, plan=plan, device="cpu")
+    assert (report.ndcg_before, report.kept_epoch, report.ndcg_after) == (0.1, 2, 0.3)
+    figures = iter([0.1, 0.2, 0.1, 0.2, 0.1, 0.3])
+    report = train_reranker(toy(), tmp_path / "base", base=encoder, plan=plan, device="cpu")
+    assert report.kept_epoch == 0
+    kept, base = (
+        load_match_model(tmp_path / name, device="cpu")[1].mean_weight.item()
+        for name in ("kept", "base")
+    )
+    assert base == SCALE != kept
+
+
 def test_the_same_seed_gives_the_same_model(encoder: str, tmp_path: Path) -> None:
-    plan = TrainingPlan(epochs=1, texts_per_query=4, max_tokens=24, held_out=0.25)
+    plan = replace(PLAN, epochs=3)
     for name in "ab":
         train_reranker(toy(), tmp_path / name, base=encoder, plan=plan, device="cpu")
-    other = TrainingPlan(epochs=1, texts_per_query=4, max_tokens=24, held_out=0.25, seed=1)
+    other = replace(plan, seed=1)
     train_reranker(toy(), tmp_path / "c", base=encoder, plan=other, device="cpu")
     a, b, c = (
         load_reranker(str(tmp_path / name), device="cpu").scores("beta", ["beta", "gamma"]).values
