@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from ccrag.models.encoder import Encoder, Matrix
 from ccrag.models.folder import ModelFolder
 from ccrag.models.static import StaticTextModel
 from ccrag.models.transformer import TransformerModel, open_transformer
+
+if TYPE_CHECKING:
+    from model2vec import StaticModel
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 COLLECTIONS = ("longeval-rag", "cranfield")
@@ -58,14 +62,18 @@ def cut_texts(
 
 
 def static_model(model: TransformerModel) -> StaticTextModel:
+    """An encoder over `random_static`."""
+    return StaticTextModel(ModelFolder(Path("random"), "random", str(SEED)), random_static(model))
+
+
+def random_static(model: TransformerModel) -> "StaticModel":
     """A static model of random vectors with `model`'s tokenizer: as fast as a distilled one."""
     from model2vec import StaticModel
 
     tokenizer = model.loaded().tokenizer.backend_tokenizer
     size = (tokenizer.get_vocab_size(), STATIC_DIMENSION)
     vectors = np.random.default_rng(SEED).standard_normal(size, dtype=np.float32)
-    folder = ModelFolder(Path("random"), "random", str(SEED))
-    return StaticTextModel(folder, StaticModel(vectors, tokenizer))
+    return StaticModel(vectors, tokenizer)
 
 
 def _rates(
