@@ -275,6 +275,7 @@ def test_a_full_disk_is_refused_before_the_start(
         ("java.nio.file.AccessDeniedException: /x", "it may not write there"),
         ("cannot downgrade a node from version [3.0.0]", "written by another OpenSearch"),
         ("something new", "what; the log"),
+        ("jvm arguments [-XX:+ExitOnOutOfMemoryError]", "what; the log"),
     ],
 )
 def test_known_causes_have_advice(tmp_path: Path, line: str, advice: str) -> None:

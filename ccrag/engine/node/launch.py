@@ -29,7 +29,7 @@ _CAUSES = (
         "another process uses this data folder; end it, or choose another folder (--data)",
     ),
     (
-        r"insufficient memory|Could not reserve enough space|OutOfMemoryError",
+        r"insufficient memory|Could not reserve enough space|(?<!ExitOn)OutOfMemoryError",
         "its memory does not suffice; choose another heap (--heap-mb)",
     ),
     (r"AccessDeniedException|Permission denied", "it may not write there; mend the permissions"),
