@@ -1,12 +1,13 @@
-"""Work that runs ahead of its reader in threads; what comes out keeps its order."""
+"""Work in threads: ahead of its reader, in order, or one at a time."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Full, Queue
-from threading import Event, Thread
-from typing import TypeVar
+from threading import Event, Lock, Thread
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 R = TypeVar("R")
 POLL_S = 0.1
@@ -81,3 +82,14 @@ def in_order(work: Callable[[T], R], items: Iterable[T], *, workers: int) -> Ite
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def one_at_a_time(work: Callable[P, R]) -> Callable[P, R]:
+    """`work` for several threads, though it can be used by one at a time only."""
+    lock = Lock()
+
+    def locked(*args: P.args, **kwargs: P.kwargs) -> R:
+        with lock:
+            return work(*args, **kwargs)
+
+    return locked

@@ -279,8 +279,13 @@ class AnswerSettings(Section):
     """`llm`: with no evidence of this score, on its scorer's scale, abstain and ask nothing."""
     unsupported: Literal["keep", "flag", "drop"] = "flag"
     """`llm`: what becomes of a sentence that its evidence does not hold; `keep` does not look."""
+    support_model: str | None = None
+    """`llm`: a cross-encoder of natural language inference, by folder or hub name; None: words."""
     support_threshold: float = Field(0.5, ge=0, le=1)
-    """`llm`: the share of a sentence's content terms its evidence must hold (numbers: all)."""
+    """
+    `llm`: by words, the share of a sentence's content terms its evidence must hold (and all its
+    numbers); by a model, the probability that the evidence entails the sentence.
+    """
     max_sentences: int = Field(5, ge=1)
     max_per_document: int | None = Field(None, ge=1)
     max_words: int = Field(400, ge=1)

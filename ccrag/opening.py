@@ -2,23 +2,33 @@
 
 from threading import Lock
 
+from ccrag.answering.support import Support
+from ccrag.concurrency import one_at_a_time
 from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, IndexFacts, open_index
 from ccrag.errors import IndexMismatchError
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.llm import Llm, load_llm
+from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker
-from ccrag.pipeline import Pipeline, needs_llm, needs_query_vectors, needs_reranker
+from ccrag.pipeline import (
+    Pipeline,
+    needs_llm,
+    needs_query_vectors,
+    needs_reranker,
+    needs_support,
+)
 from ccrag.recipes import recipe_of
 
 
 class Models:
-    """Encoders and rerankers, each loaded once however many pipelines share it; thread-safe."""
+    """Local models, each loaded once however many pipelines share it; thread-safe."""
 
     def __init__(self) -> None:
         self._encoders: dict[EncoderSettings, Encoder] = {}
         self._rerankers: dict[RerankerSettings, Reranker | None] = {}
+        self._supports: dict[str, Support] = {}
         self._loading = Lock()
 
     def pipeline(self, settings: Settings, index: Index) -> Pipeline:
@@ -29,15 +39,23 @@ class Models:
             ModelError: a model cannot be had.
             IndexMismatchError: the index holds vectors of another encoder.
         """
-        encoder = reranker = None
+        encoder = reranker = support = None
         with self._loading:
             if needs_query_vectors(settings):
                 encoder = self._encoder(settings)
                 check_encoder(encoder, index.facts, pipeline=settings.name)
             if needs_reranker(settings):
                 reranker = self._reranker(settings)
-        llm = open_llm(settings)
-        return Pipeline(settings, index, encoder=encoder, reranker=reranker, llm=llm)
+            if needs_support(settings) and settings.answer.support_model is not None:
+                support = self._support(settings.answer.support_model)
+        return Pipeline(
+            settings,
+            index,
+            encoder=encoder,
+            reranker=reranker,
+            llm=open_llm(settings),
+            support=support,
+        )
 
     def _encoder(self, settings: PipelineSettings) -> Encoder:
         if settings.encoder not in self._encoders:
@@ -48,6 +66,11 @@ class Models:
         if settings.reranker not in self._rerankers:
             self._rerankers[settings.reranker] = open_reranker(settings)
         return self._rerankers[settings.reranker]
+
+    def _support(self, model: str) -> Support:
+        if model not in self._supports:
+            self._supports[model] = one_at_a_time(load_nli(model))
+        return self._supports[model]
 
 
 def open_pipeline(settings: Settings, name: str, *, notify: Notify = silent) -> Pipeline:

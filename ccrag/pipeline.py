@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter
 
+from ccrag.answering.support import Support
 from ccrag.concurrency import in_order
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies, hits
@@ -46,6 +47,7 @@ class Pipeline:
         encoder: Encoder | None = None,
         reranker: Reranker | None = None,
         llm: Llm | None = None,
+        support: Support | None = None,
     ) -> None:
         """
         Put the stages together; see `opening.open_pipeline` for models and index from settings.
@@ -54,13 +56,14 @@ class Pipeline:
             encoder: needed by dense lists and bi-encoder scores.
             reranker: needed by cross-encoder stages.
             llm: needed by generated answers.
+            support: holds generated sentences against their evidence; None: by words.
         """
         self.settings = settings
         self.index = index
         self._encoder = encoder
         self._reranking = Reranking(settings, reranker, max_edges=index.facts.max_edges)
         self._reader = Reader(settings, encoder, reranker)
-        self._writer = writer_of(settings, llm)
+        self._writer = writer_of(settings, llm, support=support)
 
     def answer(self, query: Query, *, watch: Watch = unwatched) -> Result:
         """
@@ -307,6 +310,12 @@ def needs_reranker(settings: PipelineSettings) -> bool:
 def needs_llm(settings: PipelineSettings) -> bool:
     """Whether a stage asks a language model."""
     return settings.answer.generator == "llm"
+
+
+def needs_support(settings: PipelineSettings) -> bool:
+    """Whether a model holds generated sentences against their evidence."""
+    answer = settings.answer
+    return needs_llm(settings) and answer.unsupported != "keep" and answer.support_model is not None
 
 
 def first_requests(settings: PipelineSettings, query: Query) -> list[JSON]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
+from ccrag.cli.calls import OpenedJudge, calls_line, open_judge
 from ccrag.cli.errors import user_errors
 from ccrag.cli.options import (
     Answerable,
@@ -36,6 +37,19 @@ Queries = Annotated[Path, typer.Option(help="Query file; its queries are those t
 Documents = Annotated[
     list[Path] | None, typer.Option(help="Documents, to find the quotes in; repeatable.")
 ]
+Judged = Annotated[
+    bool, typer.Option("--judge", help="Let a language model grade answers (see --set).")
+]
+Nuggets = Annotated[
+    Path | None,
+    typer.Option(help="JSONL of the facts a good answer holds; --judge makes those missing."),
+]
+JudgeSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="SECTION.KEY=VALUE", help="A setting of the judge: llm.*, provider.*."
+    ),
+]
 AllPairs = Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")]
 PerQuery = Annotated[Path | None, typer.Option(help="Write a CSV: a row per run and query.")]
 AsJson = Annotated[
@@ -58,6 +72,9 @@ def eval_command(
     nli: Nli = None,
     bertscore: BertScore = None,
     bertscore_layers: BertScoreLayers = 9,
+    judge: Judged = False,
+    nuggets: Nuggets = None,
+    overrides: JudgeSettings = None,
     draws: Draws = None,
     seed: Seed = None,
     per_query: PerQuery = None,
@@ -75,12 +92,14 @@ def eval_command(
     from ccrag.evaluation.tables import outcome_json, per_query_csv
 
     with user_errors():
+        opened = _judge(judge, nuggets, overrides or [])
         chosen = chosen_measures(
             measures,
             stemmer=stemmer,
             nli=nli,
             bertscore=bertscore,
             bertscore_layers=bertscore_layers,
+            judge=opened,
         )
         files = read_gold(
             _query_texts(queries),
@@ -100,10 +119,22 @@ def eval_command(
         )
         if per_query is not None:
             _write(per_query, per_query_csv(outcome.scores.values()))
+    if opened is not None:
+        typer.echo(f"judge: {calls_line(opened.totals, opened.provider)}", err=True)
     if as_json:
         typer.echo(orjson.dumps(outcome_json(outcome), option=orjson.OPT_INDENT_2).decode())
     else:
         eval_tables.show(outcome)
+
+
+def _judge(wanted: bool, nuggets: Path | None, overrides: Sequence[str]) -> OpenedJudge | None:
+    from ccrag.errors import InputError
+
+    if wanted:
+        return open_judge(overrides, nuggets)
+    if nuggets is not None or overrides:
+        raise InputError("--nuggets and --set are for a judge; add --judge")
+    return None
 
 
 def _query_texts(path: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ import typer
 from ccrag.errors import InputError
 
 if TYPE_CHECKING:
+    from ccrag.cli.calls import OpenedJudge
     from ccrag.evaluation.registry import Measure
     from ccrag.types import Candidates
 
@@ -93,6 +94,7 @@ def chosen_measures(
     nli: str | None,
     bertscore: Path | None,
     bertscore_layers: int,
+    judge: "OpenedJudge | None" = None,
 ) -> "tuple[Measure, ...]":
     """
     The measures named, or all that are known here; the models given are loaded.
@@ -109,6 +111,8 @@ def chosen_measures(
         stemmer=stemmer,
         nli=None if nli is None else load_nli(nli),
         bert=None if bertscore is None else load_bert_scorer(bertscore, layers=bertscore_layers),
+        judge=None if judge is None else judge.judge,
+        nuggets=None if judge is None else judge.nuggets,
     )
     wanted = split_names(names)
     return select_measures(wanted, known) if wanted else known

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ccrag.cli.calls import calls_line
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import IndexName, Overrides, PipelineName
 from ccrag.cli.progress import progress_bar
@@ -12,7 +13,6 @@ from ccrag.cli.progress import progress_bar
 if TYPE_CHECKING:
     from ccrag.config import ProviderSettings
     from ccrag.evaluation.validate import Problem
-    from ccrag.runs.calls import CallTotals
     from ccrag.runs.run import RunReport
 
 
@@ -75,19 +75,8 @@ def _report(report: "RunReport", problems: "list[Problem]", provider: "ProviderS
         f"{report.abstained} abstentions, {report.seconds_per_query * 1000:.1f} ms each"
     )
     if report.calls.calls:
-        typer.echo(_calls(report.calls, provider))
+        typer.echo(f"language model: {calls_line(report.calls, provider)}")
     if report.failures:
         typer.echo("the same command with --resume tries the failed ones again", err=True)
     if report.failures or problems:
         raise typer.Exit(1)
-
-
-def _calls(totals: "CallTotals", provider: "ProviderSettings") -> str:
-    """One line on what the language model was asked, and what it cost."""
-    cost = totals.cost(provider)
-    return (
-        f"language model: {totals.calls} calls, {totals.cached} of them known before; "
-        f"{totals.prompt_tokens} prompt and {totals.completion_tokens} completion tokens"
-        + (f", {totals.uncounted} calls uncounted" if totals.uncounted else "")
-        + (f", cost {cost:.4f}" if cost else "")
-    )

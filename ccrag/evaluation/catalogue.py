@@ -6,6 +6,8 @@ from ccrag.evaluation.bertscore import BertScorer, bertscore_measure
 from ccrag.evaluation.citing import citation_measures, cited_document_measures
 from ccrag.evaluation.entailment import NliScorer, entailment_measures
 from ccrag.evaluation.finding import abstention_measures, evidence_measures
+from ccrag.evaluation.judging import Judge, grade_measures
+from ccrag.evaluation.nuggets import NuggetFile, nugget_measure
 from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.retrieval import retrieval_measure
 from ccrag.evaluation.wording import QUESTION_OVERLAP, ROUGE, rouge_measures, word_measures
@@ -18,7 +20,8 @@ def default_measures(
     stemmer: bool = True,
     nli: NliScorer | None = None,
     bert: BertScorer | None = None,
-    judges: Sequence[Measure] = (),
+    judge: Judge | None = None,
+    nuggets: NuggetFile | None = None,
 ) -> tuple[Measure, ...]:
     """
     Every measure of ours and the default retrieval measures, in the order of a report.
@@ -27,7 +30,8 @@ def default_measures(
         stemmer: whether ROUGE compares stems, as the organisers of LongEval do.
         nli: an entailment model, for ALCE's citation recall and precision.
         bert: a model for BERTScore.
-        judges: measures of `judging.judge_measure`, at the end.
+        judge: a language model that grades answers.
+        nuggets: where the nuggets of queries are kept, for the judge.
     """
     return (
         *(retrieval_measure(name) for name in DEFAULT_RETRIEVAL),
@@ -39,7 +43,8 @@ def default_measures(
         *entailment_measures(nli),
         *evidence_measures(),
         *abstention_measures(),
-        *judges,
+        *grade_measures(judge),
+        nugget_measure(judge, nuggets),
     )
 
 

@@ -1,48 +1,123 @@
-"""The seam for judging answers by an LLM; the judges themselves are not here."""
+"""
+Answers graded by a language model: correctness, completeness, and the nuggets they cover.
 
-from collections.abc import Sequence
-from typing import Protocol
+What a judge says is read strictly. A reply without a usable grade is left out by name and counted,
+never a zero or a NaN. The model itself is the caller's: here is what it is asked.
+"""
 
-from ccrag.evaluation.citing import NO_SENTENCES
-from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ccrag.chat.json_in_text import find_json
+from ccrag.chat.prompts import Prompt, load_prompt
+from ccrag.chat.quoting import quoted
+from ccrag.chat.reply import ChatReply
+from ccrag.chat.request import ChatParameters, ChatRequest, ReplySchema
+from ccrag.concurrency import in_order
+from ccrag.evaluation.gold import Gold
+from ccrag.evaluation.registry import Case, Figure, Figures, LeftOut, Measure, Need, cases
+from ccrag.evaluation.rundata import RunData
+from ccrag.types import JSON
+
+NOT_GIVEN = "needs a judge (--judge)"
+UNREADABLE = LeftOut("the judge gave no grade that can be read")
+NO_GOLD = LeftOut("no gold answer")
+MAX_GRADE = 4
+GRADED = (
+    ("judge-correctness", "whether what the answer states agrees with the gold answer, 0 to 1"),
+    ("judge-completeness", "how much of the gold answer the answer states, 0 to 1"),
+)
+"""Measure, named as its prompt, and what it says."""
 
 
-class Judge(Protocol):
-    """Grades one answer."""
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """The model that judges, and how it is asked."""
 
-    def __call__(
-        self, *, query: str, answer: str, gold_answer: str | None, evidence: Sequence[str]
-    ) -> float | None:
-        """
-        A grade from 0 to 1, higher is better; None when no grade can be given.
+    ask: Callable[[ChatRequest], ChatReply]
+    """Safe for several threads; what it raises is passed on."""
+    parameters: ChatParameters
+    at_once: int = 1
 
-        Args:
-            gold_answer: None when none is known.
-            evidence: texts shown, in order; empty without provenance.
-        """
-        ...
+    def reply(self, prompt: Prompt, schema: ReplySchema, **values: object) -> Any:
+        """The JSON object that the model replies; None when there is none."""
+        request = ChatRequest(prompt.messages(**values), self.parameters, schema, prompt.label)
+        found = find_json(self.ask(request).text)
+        return None if found is None else found.value
 
 
-def judge_measure(
-    name: str, judge: Judge, *, summary: str, needs: tuple[Need, ...] = (Need.ANSWERS,)
-) -> Measure:
-    """`judge` as a measure; an empty answer is not judged."""
+def grade_measures(judge: Judge | None) -> tuple[Measure, ...]:
+    """
+    Correctness and completeness by the gold answer, grades 0 to 4 as 0 to 1.
+
+    An empty answer is 0 without being asked for; an abstention is judged like any other answer.
+    """
+    return tuple(_grade_measure(judge, name, summary) for name, summary in GRADED)
+
+
+def _grade_measure(judge: Judge | None, name: str, summary: str) -> Measure:
+    def figures(run: RunData, gold: Gold) -> Figures:
+        if judge is None:
+            return {}
+        prompt = load_prompt(name)
+        return judged(judge, run, gold, lambda case: _grade(judge, prompt, case))
+
     return Measure(
         name=name,
         summary=summary,
-        needs=needs,
+        needs=(Need.ANSWERS, Need.GOLD_ANSWERS),
         higher_is_better=True,
-        figures=per_query(lambda case: _grade(case, judge)),
+        figures=figures,
+        unavailable=NOT_GIVEN if judge is None else None,
     )
 
 
-def _grade(case: Case, judge: Judge) -> Figure:
-    if not case.answer.sentences:
-        return NO_SENTENCES
-    grade = judge(
-        query=case.query,
-        answer=case.answer.text,
-        gold_answer=(case.gold.answers or {}).get(case.query_id),
-        evidence=[item.text for item in case.answer.evidence or ()],
+def judged(
+    judge: Judge, run: RunData, gold: Gold, figure: Callable[[Case], Figure]
+) -> dict[str, Figure]:
+    """`figure` of every case, `judge.at_once` under way at a time."""
+    found = cases(run, gold)
+    figures = in_order(figure, found, workers=judge.at_once)
+    return dict(zip((case.query_id for case in found), figures, strict=True))
+
+
+def _grade(judge: Judge, prompt: Prompt, case: Case) -> Figure:
+    reference = (case.gold.answers or {}).get(case.query_id)
+    if reference is None:
+        return NO_GOLD
+    if not case.answer.text.strip():
+        return 0.0
+    said = judge.reply(
+        prompt,
+        GRADE_SCHEMA,
+        question=quoted(case.query),
+        reference=quoted(reference),
+        answer=quoted(case.answer.text),
     )
-    return LeftOut("the judge gave no grade") if grade is None else grade
+    grade = said.get("grade") if isinstance(said, Mapping) else None
+    if type(grade) is not int or not 0 <= grade <= MAX_GRADE:
+        return UNREADABLE
+    return grade / MAX_GRADE
+
+
+def closed_schema(name: str, properties: JSON) -> ReplySchema:
+    """A reply that is an object with exactly these properties, as strict modes demand."""
+    return ReplySchema(
+        name,
+        {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        },
+    )
+
+
+GRADE_SCHEMA = closed_schema(
+    "grade",
+    {
+        "reason": {"type": "string"},
+        "grade": {"type": "integer", "enum": list(range(MAX_GRADE + 1))},
+    },
+)

@@ -87,13 +87,18 @@ class Case:
     gold: Gold
 
 
+def cases(run: RunData, gold: Gold) -> list[Case]:
+    """Every query of the gold data with what `run` gave it, in order."""
+    return [
+        Case(query_id, query, run.answer(query_id), gold)
+        for query_id, query in gold.queries.items()
+    ]
+
+
 def per_query(figure: Callable[[Case], Figure]) -> Callable[[RunData, Gold], Figures]:
     """`Measure.figures` from a function that looks at one query at a time."""
 
     def figures(run: RunData, gold: Gold) -> Figures:
-        return {
-            query_id: figure(Case(query_id, query, run.answer(query_id), gold))
-            for query_id, query in gold.queries.items()
-        }
+        return {case.query_id: figure(case) for case in cases(run, gold)}
 
     return figures

@@ -159,6 +159,28 @@ def test_ask_shows_the_model_and_what_it_could_not_support(
     assert as_json["answer"][0]["supported"] is False
 
 
+@pytest.mark.parametrize(("probability", "supported"), [(0.2, False), (0.8, True)])
+def test_an_entailment_model_may_hold_sentences_against_their_evidence(
+    indexed: str,
+    provider: Provider,
+    monkeypatch: pytest.MonkeyPatch,
+    probability: float,
+    supported: bool,
+) -> None:
+    loaded: list[str] = []
+
+    def load(model: str) -> Any:
+        loaded.append(model)
+        return lambda premise, hypothesis: probability
+
+    monkeypatch.setattr("ccrag.opening.load_nli", load)
+    question = ("ask", "When was the dam finished?", "--index", indexed, "--docs", "res1", "--json")
+    asked = ccrag(*question, *LLM, "--set", "answer.support_model=nli")
+    assert [s["supported"] for s in orjson.loads(asked.stdout)["answer"]] == [supported]
+    ccrag(*question, "--set", "answer.support_model=nli")
+    assert loaded == ["nli"]
+
+
 def test_no_server_is_one_line(indexed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CCRAG_PROVIDER__RETRIES", "0")
     monkeypatch.setenv("CCRAG_PROVIDER__BASE_URL", "http://127.0.0.1:9/v1")

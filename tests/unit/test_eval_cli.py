@@ -1,11 +1,13 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
 from ccrag.cli.eval import eval_command
+from tests.provider import serving
 
 app = typer.Typer()
 app.command()(eval_command)
@@ -253,3 +255,46 @@ def test_names_of_runs_never_steer_the_terminal() -> None:
     result = evaluated("good", "[red]x\x1b[2J", "--qrels", "qrels.txt", "--measures", "RR")
     assert "[red]x\N{REPLACEMENT CHARACTER}[2J" in result.stdout
     assert "\x1b" not in result.stdout
+
+
+@pytest.mark.usefixtures("data")
+def test_a_judge_is_asked_and_what_it_could_not_say_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def said(body: dict[str, Any]) -> str:
+        wanted = body["response_format"]["json_schema"]["name"]
+        if wanted == "nuggets":
+            return json.dumps({"nuggets": [{"text": QUOTE, "importance": "vital"}]})
+        held = "No idea" not in body["messages"][1]["content"]
+        if wanted == "labels":
+            return json.dumps({"labels": ["support" if held else "not_support"]})
+        return '{"grade": 2}' if held else "I would rather not."
+
+    lines(Path("gold.jsonl"), *({"query_id": q, "gold_answer": QUOTE} for q in QUERY_IDS[:5]))
+    names = "judge-correctness,nugget-coverage"
+    options = ("--gold", "gold.jsonl", "--measures", names, "--nuggets", "nuggets.jsonl")
+    with serving(said) as provider:
+        monkeypatch.setenv("CCRAG_PROVIDER__BASE_URL", provider.url)
+        setting = ("--judge", "--set", "llm.model=strict", "--json", *options)
+        result = evaluated("good", "worse", *setting)
+        assert result.exit_code == 0, result.output
+        outcome = json.loads(result.stdout)
+        again = evaluated("good", *setting)
+    assert {body["model"] for body in provider.chats} == {"strict"}
+    good, worse = (run["measures"] for run in outcome["runs"])
+    assert [good[name]["mean"] for name in names.split(",")] == [0.5, 1.0]
+    assert set(good["judge-correctness"]["without_figure"].values()) == {"no gold answer"}
+    assert worse["nugget-coverage"]["mean"] == 0.0
+    unread = list(worse["judge-correctness"]["without_figure"].values())
+    assert unread.count("the judge gave no grade that can be read") == 5
+    assert len(Path("nuggets.jsonl").read_bytes().splitlines()) == 5
+    assert "judge: 25 calls, 0 of them known before; " in result.stderr
+    assert "judge: 10 calls" in again.stderr
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize("option", [("--nuggets", "n.jsonl"), ("--set", "llm.model=x")])
+def test_options_of_a_judge_need_one(option: tuple[str, str]) -> None:
+    result = evaluated("good", *option)
+    assert result.exit_code == 1
+    assert result.stderr == "error: --nuggets and --set are for a judge; add --judge\n"

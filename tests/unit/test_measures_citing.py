@@ -2,11 +2,10 @@ import pytest
 
 from ccrag.evaluation.citing import citation_measures, cited_document_measures
 from ccrag.evaluation.entailment import entailment_measures
-from ccrag.evaluation.judging import judge_measure
 from ccrag.evaluation.registry import LeftOut
 from ccrag.evaluation.rundata import RunAnswer, RunSentence
 from ccrag.types import Span, make_passage_id
-from tests.unit.measured import QUERY, answer, evidence, figure, named
+from tests.unit.measured import answer, evidence, figure, named
 
 JUDGED = {"q": {"d1": 1, "d2": 0, "d3": 2}}
 
@@ -181,19 +180,3 @@ def test_each_pair_is_scored_once_against_the_threshold() -> None:
     assert [figure(m, got) for m in entailment_measures(scorer)] == [1, 1]
     assert asked == [("p", "a")]
     assert [figure(m, got) for m in entailment_measures(scorer, threshold=0.7)] == [0, 0]
-
-
-def test_a_judge_sees_the_case_and_may_decline() -> None:
-    seen: list[object] = []
-
-    def judge(**case: object) -> float | None:
-        seen.append(case)
-        return 0.25 if case["gold_answer"] else None
-
-    measure = judge_measure("completeness", judge, summary="how much is said")
-    got = answer(RunSentence("A."), shown=SHOWN[2:])
-    assert figure(measure, got, answers={"q": "G"}) == 0.25
-    assert figure(measure, got) == LeftOut("the judge gave no grade")
-    assert figure(measure, None) == LeftOut("empty answer")
-    case = {"query": QUERY, "answer": "A.", "gold_answer": "G", "evidence": ["Bridges collapse."]}
-    assert seen == [case, case | {"gold_answer": None}]

@@ -1,0 +1,69 @@
+"""Calls to language models: what they add up to, in a line, and the judge that commands use."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ccrag.chat.reply import ChatReply
+    from ccrag.chat.request import ChatRequest
+    from ccrag.config import ProviderSettings
+    from ccrag.evaluation.judging import Judge
+    from ccrag.evaluation.nuggets import NuggetFile
+    from ccrag.runs.calls import CallTotals
+
+
+def calls_line(totals: "CallTotals", provider: "ProviderSettings") -> str:
+    """What a language model was asked, and what it cost."""
+    cost = totals.cost(provider)
+    return (
+        f"{totals.calls} calls, {totals.cached} of them known before; "
+        f"{totals.prompt_tokens} prompt and {totals.completion_tokens} completion tokens"
+        + (f", {totals.uncounted} calls uncounted" if totals.uncounted else "")
+        + (f", cost {cost:.4f}" if cost else "")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedJudge:
+    """A judge, where it keeps nuggets, and the count of what it is asked."""
+
+    judge: "Judge"
+    nuggets: "NuggetFile | None"
+    totals: "CallTotals"
+    provider: "ProviderSettings"
+
+
+def open_judge(overrides: Sequence[str], nuggets: Path | None) -> OpenedJudge:
+    """
+    The model that the sections `llm` and `provider` name, as a judge.
+
+    Raises:
+        ConfigError: a setting is wrong.
+        ModelError: the client's package is not installed.
+        InputError: the file of nuggets is none.
+    """
+    from ccrag.answering.generate import call_record
+    from ccrag.concurrency import one_at_a_time
+    from ccrag.evaluation.judging import Judge
+    from ccrag.evaluation.nuggets import NuggetFile
+    from ccrag.layers import load_settings
+    from ccrag.models.llm import load_llm, parameters_of
+    from ccrag.runs.calls import CallTotals
+
+    settings = load_settings(None, overrides)
+    llm, totals = load_llm(settings.provider), CallTotals()
+    count = one_at_a_time(totals.add)
+
+    def ask(request: "ChatRequest") -> "ChatReply":
+        reply = llm.complete(request)
+        count([asdict(call_record(request, reply))])
+        return reply
+
+    return OpenedJudge(
+        judge=Judge(ask, parameters_of(settings.llm), settings.provider.concurrency),
+        nuggets=None if nuggets is None else NuggetFile(nuggets),
+        totals=totals,
+        provider=settings.provider,
+    )
