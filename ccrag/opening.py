@@ -1,6 +1,9 @@
 """Opening what a command works with, from settings: engine, index, models, pipeline."""
 
+from __future__ import annotations
+
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from ccrag.answering.support import Support
 from ccrag.concurrency import one_at_a_time
@@ -21,12 +24,15 @@ from ccrag.pipeline import (
 )
 from ccrag.recipes import recipe_of
 
+if TYPE_CHECKING:
+    from ccrag.models.cached import CachedEncoder
+
 
 class Models:
     """Local models, each loaded once however many pipelines share it; thread-safe."""
 
     def __init__(self) -> None:
-        self._encoders: dict[EncoderSettings, Encoder] = {}
+        self._encoders: dict[EncoderSettings, CachedEncoder] = {}
         self._rerankers: dict[RerankerSettings, Reranker | None] = {}
         self._supports: dict[str, Support] = {}
         self._loading = Lock()
@@ -57,7 +63,12 @@ class Models:
             support=support,
         )
 
-    def _encoder(self, settings: PipelineSettings) -> Encoder:
+    def encoding_counts(self) -> tuple[int, int]:
+        """Texts whose vectors were known before, and texts encoded, by all encoders together."""
+        counts = [encoder.counts for encoder in self._encoders.values()]
+        return sum(c.cached for c in counts), sum(c.encoded for c in counts)
+
+    def _encoder(self, settings: PipelineSettings) -> CachedEncoder:
         if settings.encoder not in self._encoders:
             self._encoders[settings.encoder] = load_encoder(settings.encoder)
         return self._encoders[settings.encoder]

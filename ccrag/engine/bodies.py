@@ -8,6 +8,7 @@ engine too, so the hits at the edge of `depth` do not depend on shards or segmen
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +139,33 @@ def passages_body(candidates: Candidates, *, size: int, after: str | None = None
         "sort": [{"passage_id": "asc"}],
     }
     return page if after is None else {**page, "search_after": [after]}
+
+
+def documents_body(
+    text: str, candidates: Candidates, *, size: int, after: Sequence[Any] | None
+) -> JSON:
+    """
+    A page of documents by title or by the beginning of their id; with no text, all by id.
+
+    For the index of documents; `after` is the sort key of the last one of the page before.
+    """
+    query: JSON = {"bool": {"filter": candidate_filter(candidates)}}
+    sort: list[JSON] = [{"doc_id": "asc"}]
+    if text:
+        words = {"query": searched(text), "operator": "and"}
+        query["bool"] |= {
+            "should": [{"match_bool_prefix": {"title": words}}, {"prefix": {"doc_id": text}}],
+            "minimum_should_match": 1,
+        }
+        sort = [{"_score": "desc"}, *sort]
+    page = {
+        "size": size,
+        "_source": ["doc_id", "title", "date"],
+        "track_total_hits": False,
+        "query": query,
+        "sort": sort,
+    }
+    return page if after is None else {**page, "search_after": list(after)}
 
 
 def ids_body(passage_ids: Sequence[PassageId]) -> JSON:

@@ -14,6 +14,8 @@ from ccrag.engine.node import ensure_node
 from ccrag.errors import ConfigError, EngineDownError, EngineError
 from ccrag.types import JSON
 
+Client = OpenSearch
+"""What others hold without importing the library it comes from."""
 Notify = Callable[[str], None]
 
 

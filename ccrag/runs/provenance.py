@@ -8,6 +8,11 @@ from ccrag.types import JSON, AnswerSentence, Evidence, Passage, Ranking, Result
 
 def result_json(result: Result) -> JSON:
     """Everything that leads from an answer sentence back to a document's characters."""
+    return {**answer_json(result), **trace_json(result)}
+
+
+def answer_json(result: Result) -> JSON:
+    """The answer, its references and evidence, and the passages it was read from."""
     return {
         "query_id": result.query.query_id,
         "query": result.query.text,
@@ -16,7 +21,6 @@ def result_json(result: Result) -> JSON:
         "references": result.answer.references,
         "evidence": [evidence_json(evidence) for evidence in result.answer.evidence],
         "read": [passage_json(result.passages[passage_id]) for passage_id in result.read],
-        **trace_json(result),
     }
 
 

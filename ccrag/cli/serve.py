@@ -1,0 +1,58 @@
+"""`ccrag serve`: the HTTP API and the page."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ccrag.cli.errors import notify, user_errors
+from ccrag.cli.options import Overrides, PipelineName
+
+
+def serve(
+    pipeline: PipelineName = None,
+    overrides: Overrides = None,
+    host: Annotated[
+        str | None,
+        typer.Option(help="Address to listen on; others than loopback need --tokens."),
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")] = None,
+    tokens: Annotated[
+        Path | None, typer.Option(help="TOML file of bearer tokens and what each may read.")
+    ] = None,
+    runs: Annotated[
+        Path | None, typer.Option(help="Folder of runs and experiments to show.")
+    ] = None,
+) -> None:
+    """
+    Serve the HTTP API and the page, on loopback by default; prints the URL.
+
+    Example: ccrag serve --runs runs --port 8765
+    """
+    with user_errors():
+        _require_packages()
+        from ccrag.layers import load_settings
+        from ccrag.web.serve import open_server, run_server
+
+        given = {"host": host, "port": port, "tokens": tokens, "runs": runs}
+        chosen = [
+            f"serve.{name}={json.dumps(value if isinstance(value, int) else str(value))}"
+            for name, value in given.items()
+            if value is not None
+        ]
+        stated = [*(overrides or []), *chosen]
+        settings = load_settings(pipeline, stated)
+        state = open_server(settings, pipeline=pipeline, overrides=stated, notify=notify)
+        run_server(state, ready=typer.echo)
+
+
+def _require_packages() -> None:
+    """Say how to get the server's packages where they are missing."""
+    from importlib.util import find_spec
+
+    from ccrag.errors import ConfigError
+
+    missing = [name for name in ("fastapi", "uvicorn", "prometheus_client") if not find_spec(name)]
+    if missing:
+        raise ConfigError(f"{missing[0]} is not installed; run: pip install 'ccrag[web]'")

@@ -1,0 +1,143 @@
+"""Which collections an engine holds, the documents of one by title, and taking one away."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opensearchpy import NotFoundError, OpenSearch
+
+from ccrag.engine import bodies
+from ccrag.engine.client import engine_errors
+from ccrag.engine.hits import check_closure
+from ccrag.engine.names import check_name, documents_alias
+from ccrag.errors import EngineError, IndexMissingError
+from ccrag.types import Candidates, DocId
+
+_DOCUMENTS = re.compile(r"ccrag-(.+)-documents")
+_PASSAGES = re.compile(r"ccrag-(.+?)-passages-(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionFacts:
+    """A collection that can be asked."""
+
+    name: str
+    documents: int
+    recipes: tuple[str, ...]
+    """Names of the recipes its passages were cut by, sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document as a list shows it."""
+
+    doc_id: DocId
+    title: str
+    date: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """Some documents of a list, and where the next page begins."""
+
+    documents: tuple[Listed, ...]
+    after: tuple[Any, ...] | None
+    """To be handed to the next call; None: this page is the last."""
+
+
+def list_collections(client: OpenSearch) -> list[CollectionFacts]:
+    """
+    Every collection whose documents are complete, by name.
+
+    Raises:
+        EngineError: the engine failed.
+    """
+    with engine_errors("list the collections"):
+        indices = client.indices.get(index="ccrag-*", params={"ignore_unavailable": "true"})
+    counts: dict[str, int] = {}
+    recipes: dict[str, list[str]] = {}
+    for index in indices.values():
+        for alias in index["aliases"]:
+            if found := _PASSAGES.fullmatch(alias):
+                recipes.setdefault(found[1], []).append(found[2])
+            elif found := _DOCUMENTS.fullmatch(alias):
+                counts[found[1]] = _documents(index)
+    return [
+        CollectionFacts(name, counts[name], tuple(sorted(recipes.get(name, ()))))
+        for name in sorted(counts)
+    ]
+
+
+def _documents(index: Mapping[str, Any]) -> int:
+    return int(index["mappings"]["_meta"]["documents"])
+
+
+def find_documents(
+    client: OpenSearch,
+    name: str,
+    candidates: Candidates,
+    *,
+    text: str,
+    size: int,
+    after: tuple[Any, ...] | None = None,
+) -> ListedPage:
+    """
+    Candidates whose title holds the words of `text` (the last may be a beginning) or whose id
+    begins with it, best first; all of them by id when `text` is blank.
+
+    Args:
+        after: what the page before said.
+
+    Raises:
+        IndexMissingError: there is no such collection.
+        EngineError: the engine failed, or `after` is not what a page said.
+    """
+    body = bodies.documents_body(text.strip(), candidates, size=size + 1, after=after)
+    alias = documents_alias(name)
+    with engine_errors(f"list the documents of {name}"):
+        try:
+            answer = client.search(index=alias, body=body)
+        except NotFoundError as error:
+            raise IndexMissingError(f"no collection {name!r}") from error
+    hits = answer["hits"]["hits"]
+    check_closure("a list of documents", candidates, (hit["_id"] for hit in hits))
+    shown = tuple(_listed(hit["_source"]) for hit in hits[:size])
+    return ListedPage(shown, tuple(hits[size - 1]["sort"]) if len(hits) > size else None)
+
+
+def _listed(source: Mapping[str, Any]) -> Listed:
+    return Listed(source["doc_id"], source["title"], source.get("date"))
+
+
+def drop_collection(client: OpenSearch, name: str) -> None:
+    """
+    Delete all indices of a collection; nothing happens when there is none.
+
+    Raises:
+        EngineError: the engine failed.
+    """
+    prefix = f"ccrag-{check_name(name)}"
+    with engine_errors(f"delete {name}"):
+        for kind in ("documents", "passages"):
+            found = client.indices.get(
+                index=f"{prefix}-{kind}-*", params={"ignore_unavailable": "true"}
+            )
+            for index in found:
+                client.indices.delete(index=index)
+
+
+def await_service(client: OpenSearch, *, timeout_s: float) -> None:
+    """
+    Wait until every index of ours can be searched.
+
+    Raises:
+        EngineError: they cannot within `timeout_s`, or the engine is out of reach.
+    """
+    with engine_errors("ask the engine for its health"):
+        health = client.cluster.health(
+            index="ccrag-*",
+            params={"wait_for_status": "yellow", "timeout": f"{timeout_s:.0f}s"},
+        )
+    if health["timed_out"]:
+        raise EngineError(f"the indices are not ready after {timeout_s:.0f} s")

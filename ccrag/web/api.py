@@ -1,0 +1,183 @@
+"""The HTTP API: collections, documents, search, ask."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.responses import StreamingResponse
+
+from ccrag.types import JSON
+from ccrag.web import schemas
+from ccrag.web.answers import json_response
+from ccrag.web.asking import answered, ask_json, gone, search_json, searched, streamed
+from ccrag.web.cursors import read_cursor, write_cursor
+from ccrag.web.desk import Question
+from ccrag.web.problems import MEDIA_TYPE
+from ccrag.web.spans import parted, read_spans
+from ccrag.web.state import Asking, State
+
+MAX_CHARS = 1_000_000
+Code = int | str
+
+
+def problems(*statuses: int) -> dict[Code, dict[str, Any]]:
+    """OpenAPI's word on the errors of an address, besides those any may have."""
+    every = {401, 403, 422, 429, 503, 504, *statuses}
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {
+        status: {"description": _DESCRIPTIONS[status], "content": content}
+        for status in sorted(every)
+    }
+
+
+_DESCRIPTIONS = {
+    401: "A bearer token is needed.",
+    403: "Another site's page sent this.",
+    404: "Not there, or not for this caller: no telling which.",
+    409: "The collection has not been indexed for this pipeline.",
+    413: "Too large.",
+    422: "Something in the request cannot be used.",
+    429: "The server is busy; see Retry-After.",
+    503: "The engine or a model is out of reach; see Retry-After.",
+    504: "It took longer than the server allows.",
+}
+
+router = APIRouter(prefix="/api", tags=["api"])
+Name = Annotated[str, Query(min_length=1, max_length=80, examples=["demo"])]
+
+
+@router.get("/collections", responses={200: {"model": schemas.Collections}, **problems()})
+async def collections(request: Request, state: State, caller: Asking) -> Response:
+    """The collections the caller may ask, and the pipelines each was indexed for."""
+    found = await state.gate.run(
+        lambda _: state.desk.collections(caller), gone=lambda: gone(request)
+    )
+    told = [
+        {"name": c.name, "documents": c.documents, "pipelines": list(c.pipelines)} for c in found
+    ]
+    return json_response({"collections": told})
+
+
+@router.get("/pipelines", responses={200: {"model": schemas.Pipelines}, **problems()})
+async def pipelines(state: State, caller: Asking) -> Response:
+    """The named pipelines a request may choose."""
+    told = [
+        {"name": name, "summary": settings.summary, "default": name == state.shelf.default}
+        for name, settings in state.shelf.pipelines.items()
+    ]
+    return json_response({"pipelines": told})
+
+
+@router.get("/documents", responses={200: {"model": schemas.Documents}, **problems(404, 409)})
+async def documents(
+    request: Request,
+    state: State,
+    caller: Asking,
+    collection: Name,
+    title: Annotated[
+        str, Query(max_length=1_000, description="Words of the title, the last may be a beginning.")
+    ] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    after: Annotated[str | None, Query(description="`next` of the page before.")] = None,
+) -> Response:
+    """The documents of a collection that the caller may read, by title or by id."""
+    cursor = read_cursor(after)
+    page = await state.gate.run(
+        lambda _: state.desk.documents(caller, collection, text=title, size=limit, after=cursor),
+        gone=lambda: gone(request),
+    )
+    listed = [{"doc_id": d.doc_id, "title": d.title, "date": d.date} for d in page.documents]
+    return json_response({"documents": listed, "next": write_cursor(page.after)})
+
+
+@router.get(
+    "/document", responses={200: {"model": schemas.DocumentView}, **problems(404, 409, 413)}
+)
+async def document(
+    request: Request,
+    state: State,
+    caller: Asking,
+    collection: Name,
+    doc_id: Annotated[str, Query(min_length=1, max_length=480, examples=["assert"])],
+    span: Annotated[
+        list[str] | None,
+        Query(
+            description="START-END in code points, repeatable: highlighted.", examples=[["0-40"]]
+        ),
+    ] = None,
+    start: Annotated[int, Query(ge=0, le=10**9, description="Where to begin.")] = 0,
+    chars: Annotated[int, Query(ge=1, le=MAX_CHARS, description="How much to show.")] = 100_000,
+) -> Response:
+    """A document's text, exactly as it was indexed, with spans of it highlighted."""
+    spans = read_spans(span or ())
+    found = await state.gate.run(
+        lambda _: state.desk.document(caller, collection, doc_id), gone=lambda: gone(request)
+    )
+    end = min(len(found.text), start + chars)
+    parts = parted(found.text, spans, start=start, end=end)
+    told = {
+        "doc_id": found.doc_id,
+        "title": found.title,
+        "date": found.date,
+        "links": found.links,
+        "length": len(found.text),
+        "start": min(start, end),
+        "end": end,
+        "parts": [
+            {"start": p.start, "end": p.end, "text": p.text, "highlighted": p.highlighted}
+            for p in parts
+        ],
+    }
+    return json_response(told)
+
+
+@router.post(
+    "/search", responses={200: {"model": schemas.SearchResponse}, **problems(404, 409, 413)}
+)
+async def search(
+    request: Request, state: State, caller: Asking, body: schemas.SearchRequest
+) -> Response:
+    """Rank the passages of the candidate documents."""
+    question = question_of(body)
+    result, best = await searched(request, state, caller, question, top_n=body.top)
+    name = question.pipeline or state.shelf.default
+    return json_response(search_json(result, best, question, name, explain=body.explain))
+
+
+@router.post("/ask", responses={200: {"model": schemas.AskResponse}, **problems(404, 409, 413)})
+async def ask(request: Request, state: State, caller: Asking, body: schemas.AskRequest) -> Response:
+    """Answer a question from the candidate documents, or abstain."""
+    question = question_of(body)
+    result = await answered(request, state, caller, question)
+    name = question.pipeline or state.shelf.default
+    return json_response(ask_json(result, question, name, explain=body.explain))
+
+
+@router.post(
+    "/ask/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "description": "Events `stage` (one after each stage, with what it found), then "
+            "`answer` (as /api/ask answers) or `problem`.",
+        },
+        **problems(404, 409, 413),
+    },
+)
+async def ask_stream(
+    request: Request, state: State, caller: Asking, body: schemas.AskRequest
+) -> Response:
+    """Answer a question and tell of each stage as it ends, as server-sent events."""
+    question = question_of(body)
+    name = question.pipeline or state.shelf.default
+
+    def show(result: Any) -> JSON:
+        return ask_json(result, question, name, explain=body.explain)
+
+    return await streamed(request, state, caller, question, show)
+
+
+def question_of(body: schemas.AskRequest | schemas.SearchRequest) -> Question:
+    """The question of a request."""
+    doc_ids = None if body.candidates == "all" else tuple(body.candidates)
+    return Question(body.collection, body.text, doc_ids, body.pipeline)

@@ -1,0 +1,258 @@
+"""
+From a caller's question to a result: what may be read is decided here, before anything is searched.
+
+Everything here blocks and belongs into the gate's threads.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ccrag.config_serve import ServeSettings
+from ccrag.engine.collections import CollectionFacts, ListedPage
+from ccrag.engine.names import check_name
+from ccrag.errors import ConfigError, EmptyCandidatesError, EngineError, UnknownDocumentError
+from ccrag.pipeline import Pipeline
+from ccrag.stages.way import Watch, unwatched
+from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query, Result
+from ccrag.web.access import Caller
+from ccrag.web.metrics import Metrics
+from ccrag.web.problems import ProblemError, not_available, unknown_collection
+from ccrag.web.shelf import Shelf
+from ccrag.web.uploads import UPLOAD_PREFIX, Uploads
+
+QUERY_ID = "q"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a caller asks, as it came."""
+
+    collection: str
+    text: str
+    doc_ids: tuple[DocId, ...] | None
+    """None: every document of the collection that the caller may read."""
+    pipeline: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A collection as far as a caller may read it."""
+
+    name: str
+    documents: int
+    pipelines: tuple[str, ...]
+
+
+class Desk:
+    """Answers callers; safe for threads."""
+
+    def __init__(
+        self, settings: ServeSettings, shelf: Shelf, uploads: Uploads, metrics: Metrics
+    ) -> None:
+        self.settings = settings
+        self.shelf = shelf
+        self.uploads = uploads
+        self.metrics = metrics
+
+    def answer(self, caller: Caller, question: Question, watch: Watch = unwatched) -> Result:
+        """
+        The answer to a question.
+
+        Raises:
+            ProblemError: too large, or something the caller may not read or that is not there.
+            CcragError: the engine or a model failed.
+        """
+        result = self._ask(caller, question, watch, answering=True)
+        self.metrics.count_answer(self._pipeline(question), abstained=result.answer.abstained)
+        return result
+
+    def search(
+        self, caller: Caller, question: Question, *, top_n: int, watch: Watch = unwatched
+    ) -> tuple[Result, Mapping[PassageId, Passage]]:
+        """
+        The ranking for a question, and its best `top_n` passages with their text.
+
+        Raises:
+            ProblemError, CcragError: as `answer`.
+        """
+        result = self._ask(caller, question, watch, answering=False)
+        best = [hit.passage_id for hit in result.ranking.hits[:top_n]]
+        missing = [passage_id for passage_id in best if passage_id not in result.passages]
+        found = dict(result.passages)
+        if missing:
+            found |= self.shelf.using(
+                question.collection, question.pipeline, lambda p: p.index.passages(missing)
+            )
+        return result, {passage_id: found[passage_id] for passage_id in best}
+
+    def document(self, caller: Caller, collection: str, doc_id: DocId) -> Document:
+        """
+        One document, its links cut to what the caller may read.
+
+        Raises:
+            ProblemError: it is not there, or not for this caller.
+        """
+        self.check_collection(caller, collection)
+        if not caller.may_read(collection, doc_id):
+            raise not_available()
+        found = self.shelf.using(
+            collection,
+            self.shelf.any_pipeline(collection),
+            lambda p: p.index.documents(Candidates.whole_index(), [doc_id]),
+        )
+        if doc_id not in found:
+            raise not_available()
+        return _with_readable_links(found[doc_id], caller, collection)
+
+    def neighbours(
+        self, caller: Caller, collection: str, doc_id: DocId
+    ) -> tuple[Document, list[Passage]]:
+        """
+        One document with its passages in order.
+
+        Raises:
+            ProblemError: it is not there, or not for this caller.
+        """
+        document = self.document(caller, collection, doc_id)
+        only = Query(QUERY_ID, doc_id, Candidates.of([doc_id], query_id=QUERY_ID))
+        passages = self.shelf.using(
+            collection,
+            self.shelf.any_pipeline(collection),
+            lambda p: p.index.candidate_passages(only),
+        )
+        return document, sorted(passages, key=lambda passage: passage.ordinal)
+
+    def documents(
+        self,
+        caller: Caller,
+        collection: str,
+        *,
+        text: str = "",
+        size: int,
+        after: tuple[object, ...] | None = None,
+    ) -> ListedPage:
+        """
+        A page of the documents the caller may read.
+
+        Raises:
+            ProblemError: no such collection for this caller.
+        """
+        self.check_collection(caller, collection)
+        allowed = caller.allowed(collection)
+        if allowed is None:
+            candidates = Candidates.whole_index()
+        elif allowed:
+            candidates = Candidates.of(allowed, query_id=QUERY_ID)
+        else:
+            return ListedPage((), None)
+        return self.shelf.listed(collection, candidates, text=text, size=size, after=after)
+
+    def collections(self, caller: Caller) -> list[Readable]:
+        """The collections the caller may open, counted as far as they may be read."""
+        return [
+            self._readable(caller, facts)
+            for facts in self.shelf.collections()
+            if not facts.name.startswith(UPLOAD_PREFIX) and caller.may_open(facts.name)
+        ]
+
+    def check_collection(self, caller: Caller, collection: str) -> None:
+        """
+        Let a caller go on who may open the collection, if there is one.
+
+        Raises:
+            ProblemError: it is not theirs to open, or no name of a collection.
+        """
+        try:
+            check_name(collection)
+        except ConfigError as error:
+            raise unknown_collection() from error
+        if collection.startswith(UPLOAD_PREFIX):
+            if not self.uploads.is_owner(caller.name, collection):
+                raise unknown_collection()
+        elif not caller.may_open(collection):
+            raise unknown_collection()
+
+    def _readable(self, caller: Caller, facts: CollectionFacts) -> Readable:
+        allowed = caller.allowed(facts.name)
+        count = facts.documents
+        if allowed is not None:
+            count = len(self._held(facts.name, self.shelf.any_pipeline(facts.name), allowed))
+        return Readable(facts.name, count, tuple(self.shelf.fitting(facts)))
+
+    def _ask(self, caller: Caller, question: Question, watch: Watch, *, answering: bool) -> Result:
+        self._check_size(question)
+        self.check_collection(caller, question.collection)
+        query = Query(QUERY_ID, question.text, self._candidates(caller, question))
+
+        def work(pipeline: Pipeline) -> Result:
+            ask = pipeline.answer if answering else pipeline.search
+            return ask(query, watch=watch)
+
+        try:
+            result = self.shelf.using(question.collection, question.pipeline, work)
+        except UnknownDocumentError as error:
+            raise self._unknown(caller, question, error) from error
+        except EngineError as error:
+            self.metrics.count_engine_error(type(error).__name__)
+            raise
+        self.metrics.count_stages(self._pipeline(question), result.trace.seconds)
+        return result
+
+    def _check_size(self, question: Question) -> None:
+        limit = self.settings.max_query_chars
+        if len(question.text) > limit:
+            raise ProblemError("too_large", f"the question may have {limit} characters")
+        if not question.text.strip():
+            raise ProblemError("invalid_request", "the question is empty")
+        limit = self.settings.max_candidates
+        if question.doc_ids is not None and len(question.doc_ids) > limit:
+            raise ProblemError("too_large", f"a request may name {limit} candidates")
+
+    def _candidates(self, caller: Caller, question: Question) -> Candidates:
+        """What is asked for, cut to what may be read; an attempt beyond is refused as a whole."""
+        allowed = caller.allowed(question.collection)
+        wanted = question.doc_ids
+        if wanted is not None and not wanted:
+            raise EmptyCandidatesError(QUERY_ID)
+        if allowed is None:
+            if wanted is None:
+                return Candidates.whole_index()
+            return Candidates.of(wanted, query_id=QUERY_ID)
+        held = self._held(question.collection, question.pipeline, allowed)
+        if wanted is None:
+            wanted = held
+        if not wanted or not set(wanted) <= set(held):
+            raise not_available()
+        return Candidates.of(wanted, query_id=QUERY_ID)
+
+    def _held(
+        self, collection: str, pipeline: str | None, doc_ids: Iterable[DocId]
+    ) -> tuple[DocId, ...]:
+        """Those of `doc_ids` that the collection holds."""
+        ids = tuple(doc_ids)
+        unknown = self.shelf.using(collection, pipeline, lambda p: p.index.unknown(ids))
+        return tuple(doc_id for doc_id in ids if doc_id not in unknown)
+
+    def _unknown(
+        self, caller: Caller, question: Question, error: UnknownDocumentError
+    ) -> ProblemError:
+        if caller.allowed(question.collection) is not None:
+            return not_available()
+        first = ", ".join(repr(doc_id) for doc_id in error.doc_ids[:3])
+        more = f" and {len(error.doc_ids) - 3} more" if len(error.doc_ids) > 3 else ""
+        return ProblemError("not_available", f"the collection does not hold {first}{more}")
+
+    def _pipeline(self, question: Question) -> str:
+        return question.pipeline or self.shelf.default
+
+
+def _with_readable_links(document: Document, caller: Caller, collection: str) -> Document:
+    links = tuple(link for link in document.links if caller.may_read(collection, link))
+    return Document(
+        document.doc_id,
+        document.title,
+        document.text,
+        document.date,
+        links,
+        document.text_source,
+    )

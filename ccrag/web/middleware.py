@@ -1,0 +1,179 @@
+"""
+What every request meets, outermost first: an id, the log and the counts; then who may knock at all.
+
+Plain ASGI: nothing here holds back a stream or hides that a caller is gone.
+"""
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ccrag.web.answers import problem_response
+from ccrag.web.logs import request_id
+from ccrag.web.metrics import Metrics
+from ccrag.web.problems import ProblemError, problem_of
+
+log = logging.getLogger("ccrag.web")
+
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""On every answer that does not say otherwise: it is private, and runs nothing foreign."""
+
+
+class Observed:
+    """Gives each request an id and its answer safe headers; counts and logs it, bugs included."""
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        asked = Headers(scope=scope).get("x-request-id", "")
+        own = asked if _REQUEST_ID.fullmatch(asked) else secrets.token_hex(8)
+        token = request_id.set(own)
+        began = time.perf_counter()
+        status, ended = 500, None
+
+        async def sending(message: Message) -> None:
+            nonlocal status, ended
+            if message["type"] == "http.response.start":
+                status, ended = message["status"], False
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-ID"] = own
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            elif message["type"] == "http.response.body":
+                ended = not message.get("more_body", False)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:
+            log.exception("bug")
+            if ended is None:
+                problem = problem_of(error, detailed=False)
+                await problem_response(Request(scope), problem)(scope, receive, sending)
+            elif not ended:
+                raise  # half an answer is out: the connection has to break
+        finally:
+            self._finish(scope, status, time.perf_counter() - began)
+            request_id.reset(token)
+
+    def _finish(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", None) or scope.get("ccrag.route", "other")
+        self._metrics.count_request(route, scope["method"], status, seconds)
+        facts: dict[str, Any] = {
+            "method": scope["method"],
+            "route": route,
+            "status": status,
+            "seconds": round(seconds, 6),
+            **scope.get("ccrag.facts", {}),
+        }
+        log.info("request", extra={"facts": facts})
+
+
+class Guarded:
+    """
+    Refuses what a browser was tricked into: a name that only seems to be this server's (DNS
+    rebinding), and changes that another site's page asks for.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None) -> None:
+        """
+        Args:
+            hosts: names the Host header may hold; None: any.
+        """
+        self._app = app
+        self._hosts = None if hosts is None else frozenset(map(str.lower, hosts))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        problem = self._problem(scope) if scope["type"] == "http" else None
+        if problem is None:
+            await self._app(scope, receive, send)
+            return
+        await problem_response(Request(scope), problem)(scope, receive, send)
+
+    def _problem(self, scope: Scope) -> ProblemError | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if self._hosts is not None and _host_name(host) not in self._hosts:
+            return ProblemError(
+                "foreign_origin", "this name is not the server's; see the setting serve.hosts"
+            )
+        origin = headers.get("origin")
+        changes = scope["method"] not in _SAFE_METHODS
+        if changes and origin is not None and not _same_site(origin, host):
+            return ProblemError("foreign_origin", "a page of another site sent this request")
+        return None
+
+
+class Limited:
+    """Lets no more of a body in than its address takes; the rest is never read."""
+
+    def __init__(self, app: ASGIApp, *, limit_of: Callable[[str], int]) -> None:
+        """
+        Args:
+            limit_of: bytes, for a path.
+        """
+        self._app = app
+        self._limit_of = limit_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        left = self._limit_of(scope["path"])
+        stated = Headers(scope=scope).get("content-length", "0")
+        if not stated.isdecimal() or int(stated) > left:
+            problem = ProblemError("too_large", f"a body may have {left} bytes here")
+            await problem_response(Request(scope), problem)(scope, receive, send)
+            return
+
+        async def receiving() -> Message:
+            nonlocal left
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise HTTPException(413)  # which the app takes for its own, also amid a form
+            return message
+
+        await self._app(scope, receiving, send)
+
+
+def _same_site(origin: str, host: str) -> bool:
+    try:
+        return urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without a port or brackets."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

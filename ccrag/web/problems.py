@@ -1,0 +1,168 @@
+"""
+Every error of the server as one typed answer: RFC 9457 problem details with a `code` of ours.
+
+    unauthorised          401  no token, or one nobody knows
+    foreign_origin        403  a page of another site sent this
+    not_available         404  a document that is not there or not for this caller: no telling
+    unknown_collection    404  the same of a collection
+    unknown_run           404  the same of a run
+    not_found             404  no such address
+    not_built             409  the collection has not been indexed for this pipeline
+    too_large             413  the body, the question, the candidates or an upload
+    invalid_request       422  something of it cannot be used; the detail says what
+    too_many_requests     429  the server is busy; Retry-After says when to come back
+    client_gone           499  nobody waits for this any more (only in the log)
+    internal              500  a bug of ours
+    engine_unavailable    503  OpenSearch is out of reach; the same request will work later
+    engine_failed         503  OpenSearch refused or failed
+    model_unavailable     503  a model cannot be had
+    timeout               504  it took longer than the server allows
+"""
+
+from typing import Any, Literal, get_args
+
+from ccrag.errors import (
+    CcragError,
+    ConfigError,
+    EngineDownError,
+    EngineError,
+    IndexMismatchError,
+    IndexMissingError,
+    InputError,
+    InvariantError,
+    ModelError,
+)
+
+Code = Literal[
+    "unauthorised",
+    "foreign_origin",
+    "not_available",
+    "unknown_collection",
+    "unknown_run",
+    "not_found",
+    "method_not_allowed",
+    "not_built",
+    "too_large",
+    "invalid_request",
+    "too_many_requests",
+    "client_gone",
+    "internal",
+    "engine_unavailable",
+    "engine_failed",
+    "model_unavailable",
+    "timeout",
+]
+CODES: tuple[Code, ...] = get_args(Code)
+MEDIA_TYPE = "application/problem+json"
+RETRY_S = {429: 1, 503: 2}
+"""What Retry-After says."""
+
+_STATUS: dict[Code, int] = {
+    "unauthorised": 401,
+    "foreign_origin": 403,
+    "not_available": 404,
+    "unknown_collection": 404,
+    "unknown_run": 404,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "not_built": 409,
+    "too_large": 413,
+    "invalid_request": 422,
+    "too_many_requests": 429,
+    "client_gone": 499,
+    "internal": 500,
+    "engine_unavailable": 503,
+    "engine_failed": 503,
+    "model_unavailable": 503,
+    "timeout": 504,
+}
+_VAGUE: dict[Code, str] = {
+    "not_built": "this collection has not been indexed for this pipeline",
+    "engine_failed": "the search engine failed; try again",
+    "engine_unavailable": "the search engine is out of reach; try again in a moment",
+    "model_unavailable": "a model this pipeline needs cannot be used now",
+    "internal": "a bug of the server's; its log has the details under this request id",
+}
+"""What is said to whom the details are not meant for."""
+
+
+class ProblemError(Exception):
+    """A request that ends in a problem; `detail` is shown to the caller as it is."""
+
+    def __init__(self, code: Code, detail: str) -> None:
+        self.code: Code = code
+        self.detail = detail
+        super().__init__(f"{code}: {detail}")
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return _STATUS[self.code]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the answer's head says besides."""
+        headers = {}
+        if self.status in RETRY_S:
+            headers["Retry-After"] = str(RETRY_S[self.status])
+        if self.status == 401:
+            headers["WWW-Authenticate"] = 'Bearer realm="ccrag"'
+        return headers
+
+    def body(self, request_id: str) -> dict[str, Any]:
+        """The problem as JSON."""
+        return {
+            "type": f"urn:ccrag:problem:{self.code}",
+            "title": self.code.replace("_", " "),
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+            "request_id": request_id,
+        }
+
+
+def not_available() -> ProblemError:
+    """A document that is not there or not for this caller; the same words for both."""
+    return ProblemError(
+        "not_available", "a document that was asked for is not available; correct the ids"
+    )
+
+
+def unknown_collection() -> ProblemError:
+    """A collection that is not there or not for this caller."""
+    return ProblemError("unknown_collection", "no such collection is available")
+
+
+def problem_of(error: Exception, *, detailed: bool) -> ProblemError:
+    """
+    What the caller is told of `error`.
+
+    Args:
+        detailed: tell the error's own message, also where it speaks of indices and models.
+    """
+    if isinstance(error, ProblemError):
+        return error
+    code = _code_of(error)
+    if code == "invalid_request":
+        return ProblemError(code, str(error))
+    if code != "internal" and detailed:
+        return ProblemError(code, str(error))
+    return ProblemError(code, _VAGUE[code])
+
+
+def _code_of(error: Exception) -> Code:
+    match error:
+        case InvariantError():
+            return "internal"
+        case InputError() | ConfigError():
+            return "invalid_request"
+        case IndexMissingError() | IndexMismatchError():
+            return "not_built"
+        case EngineDownError():
+            return "engine_unavailable"
+        case EngineError():
+            return "engine_failed"
+        case ModelError():
+            return "model_unavailable"
+        case CcragError() | _:
+            return "internal"

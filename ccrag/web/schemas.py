@@ -1,0 +1,231 @@
+"""What goes in and comes out of the API, for validation of requests and for OpenAPI."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ccrag.web.problems import Code
+
+MAX_ID_CHARS = 480
+DocIdField = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
+CandidatesField = Annotated[
+    Literal["all"] | list[DocIdField],
+    Field(
+        description="Ids of the documents that may answer, or `all`: every document of the "
+        "collection that the caller may read. Nothing outside them is retrieved, shown or cited.",
+    ),
+]
+
+ASK_EXAMPLE: dict[str, Any] = {
+    "collection": "demo",
+    "text": "Is assert still checked with -O?",
+    "candidates": ["assert", "debugger"],
+}
+
+
+class SearchRequest(BaseModel):
+    """A question, and the only documents whose passages may be ranked for it."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{**ASK_EXAMPLE, "top": 5}]}
+    )
+    collection: str = Field(min_length=1, max_length=80)
+    text: str = Field(min_length=1, description="The question.")
+    candidates: CandidatesField
+    pipeline: str | None = Field(None, description="A named pipeline; null: the server's default.")
+    top: int = Field(10, ge=1, le=200, description="Passages to return.")
+    explain: bool = Field(False, description="Add variants, every ranking, notes and seconds.")
+
+
+class AskRequest(BaseModel):
+    """A question, and the only documents that may answer it."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [ASK_EXAMPLE]})
+    collection: str = Field(min_length=1, max_length=80)
+    text: str = Field(min_length=1, description="The question.")
+    candidates: CandidatesField
+    pipeline: str | None = Field(None, description="A named pipeline; null: the server's default.")
+    explain: bool = Field(False, description="Add variants, every ranking, notes and seconds.")
+
+
+class Problem(BaseModel):
+    """What every error looks like (RFC 9457)."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "urn:ccrag:problem:not_available",
+                    "title": "not available",
+                    "status": 404,
+                    "code": "not_available",
+                    "detail": "a document that was asked for is not available; correct the ids",
+                    "request_id": "5f1c9a7be0d24c31",
+                }
+            ]
+        }
+    )
+    type: str
+    title: str
+    status: int
+    code: Code
+    detail: str
+    request_id: str
+
+
+class Place(BaseModel):
+    """A passage: where its text stands, in code points of the document."""
+
+    passage_id: str
+    doc_id: str
+    title: str
+    date: str | None
+    section: list[str]
+    start: int
+    end: int
+
+
+class Hit(Place):
+    """A ranked passage."""
+
+    rank: int = Field(ge=1)
+    score: float
+    text: str
+
+
+class Sentence(BaseModel):
+    """A sentence of an answer."""
+
+    text: str
+    evidence: list[str] = Field(description="Ids of the evidence it rests on, best first.")
+    citations: list[int] = Field(description="Indices into `references`, from 0, best first.")
+    supported: bool | None = Field(None, description="Whether a check found it supported.")
+
+
+class EvidenceSpan(BaseModel):
+    """Words that may support the answer: `text` is the document's text at `start:end`."""
+
+    evidence_id: str
+    passage_id: str
+    doc_id: str
+    section: list[str]
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+class Way(BaseModel):
+    """How the passages were found; with `explain` only."""
+
+    variants: list[dict[str, str]] | None = None
+    rankings: list[dict[str, Any]] | None = Field(
+        None, description="Every ranking: `stage`, and `hits` as [passage_id, score], best first."
+    )
+    notes: list[dict[str, str]] | None = None
+    seconds: dict[str, float] | None = None
+    calls: list[dict[str, Any]] | None = None
+
+
+class SearchResponse(Way):
+    """The best passages of the candidates."""
+
+    collection: str
+    pipeline: str
+    query: str
+    hits: list[Hit]
+
+
+class AskResponse(Way):
+    """An answer whose every sentence leads back to the characters of a document."""
+
+    collection: str
+    pipeline: str
+    query_id: str
+    query: str
+    abstained: bool
+    answer: list[Sentence]
+    references: list[str] = Field(description="Cited documents, each once.")
+    evidence: list[EvidenceSpan]
+    read: list[Place] = Field(description="Passages the answer was read from, in reading order.")
+
+
+class Collection(BaseModel):
+    """A collection as far as the caller may read it."""
+
+    name: str
+    documents: int
+    pipelines: list[str] = Field(description="Pipelines it has been indexed for.")
+
+
+class Collections(BaseModel):
+    """What can be asked."""
+
+    collections: list[Collection]
+
+
+class Pipeline(BaseModel):
+    """A named setting of all stages."""
+
+    name: str
+    summary: str
+    default: bool
+
+
+class Pipelines(BaseModel):
+    """How can be asked."""
+
+    pipelines: list[Pipeline]
+
+
+class ListedDocument(BaseModel):
+    """A document in a list."""
+
+    doc_id: str
+    title: str
+    date: str | None
+
+
+class Documents(BaseModel):
+    """A page of documents."""
+
+    documents: list[ListedDocument]
+    next: str | None = Field(description="Cursor of the next page; null: this is the last.")
+
+
+class DocumentPart(BaseModel):
+    """A piece of a document's text."""
+
+    start: int
+    end: int
+    text: str
+    highlighted: bool
+
+
+class DocumentView(BaseModel):
+    """A document's text in parts; joined they are its text at `start:end`."""
+
+    doc_id: str
+    title: str
+    date: str | None
+    links: list[str] = Field(description="Documents it links to, as far as the caller may read.")
+    length: int = Field(description="Of the whole text, in code points.")
+    start: int
+    end: int
+    parts: list[DocumentPart]
+
+
+class Uploaded(BaseModel):
+    """A paper that can be asked now, as a collection of its own."""
+
+    collection: str
+    documents: int
+    passages: int
+    pipeline: str
+    kept_minutes: float = Field(description="How long it stays after it was last asked.")
+
+
+class Health(BaseModel):
+    """Whether the server runs, or can answer."""
+
+    status: Literal["ok", "unavailable"]

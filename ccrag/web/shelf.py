@@ -1,0 +1,190 @@
+"""Pipelines over collections, each opened once and kept; models are shared among them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import TypeVar
+
+from ccrag.config import Settings
+from ccrag.engine.collections import CollectionFacts, ListedPage, find_documents, list_collections
+from ccrag.engine.index import open_index
+from ccrag.errors import EngineDownError, EngineError, IndexMissingError
+from ccrag.layers import load_settings, pipeline_names
+from ccrag.opening import Models
+from ccrag.pipeline import Pipeline
+from ccrag.recipes import recipe_of
+from ccrag.types import Candidates
+from ccrag.web.engine_link import EngineLink
+from ccrag.web.metrics import Metrics
+from ccrag.web.problems import ProblemError, unknown_collection
+
+T = TypeVar("T")
+
+
+class Shelf:
+    """What can be asked; safe for threads."""
+
+    def __init__(
+        self, pipelines: Mapping[str, Settings], default: str, link: EngineLink, metrics: Metrics
+    ) -> None:
+        """
+        Open nothing yet.
+
+        Args:
+            pipelines: by the name a caller gives.
+            default: the one taken when the caller gives none.
+        """
+        self.pipelines = dict(pipelines)
+        self.default = default
+        self.link = link
+        self._metrics = metrics
+        self._models = Models()
+        self._open: dict[tuple[str, str], Pipeline] = {}
+        self._lock = Lock()
+        link.on_return(self._forget_all)
+        metrics.watch_vectors(self._models.encoding_counts)
+
+    def settings(self, pipeline: str | None) -> Settings:
+        """
+        A pipeline's settings.
+
+        Raises:
+            ProblemError: it is not offered here.
+        """
+        name = pipeline or self.default
+        if name not in self.pipelines:
+            raise ProblemError("invalid_request", f"no such pipeline; {', '.join(self.pipelines)}")
+        return self.pipelines[name]
+
+    def collections(self) -> list[CollectionFacts]:
+        """Every collection of the engine, by name."""
+        with self.link.watching():
+            return list_collections(self.link.client())
+
+    def fitting(self, facts: CollectionFacts) -> list[str]:
+        """Names of the pipelines that a collection has been indexed for."""
+        return [
+            name
+            for name, settings in self.pipelines.items()
+            if recipe_of(settings).name in facts.recipes
+        ]
+
+    def facts(self, collection: str) -> CollectionFacts:
+        """
+        One collection.
+
+        Raises:
+            ProblemError: there is none of this name.
+        """
+        for facts in self.collections():
+            if facts.name == collection:
+                return facts
+        raise unknown_collection()
+
+    def listed(
+        self,
+        collection: str,
+        candidates: Candidates,
+        *,
+        text: str,
+        size: int,
+        after: tuple[object, ...] | None,
+    ) -> ListedPage:
+        """A page of a collection's documents; see `engine.collections.find_documents`."""
+        with self.link.watching():
+            client = self.link.client()
+            try:
+                return find_documents(
+                    client, collection, candidates, text=text, size=size, after=after
+                )
+            except IndexMissingError as error:
+                raise unknown_collection() from error
+
+    def using(self, collection: str, pipeline: str | None, work: Callable[[Pipeline], T]) -> T:
+        """
+        What `work` makes of the pipeline over a collection.
+
+        A pipeline stays on the index it was opened on. When that one failed and a new index has
+        taken its place meanwhile, the work is done once more, on the new one.
+
+        Raises:
+            CcragError: the work's, or the pipeline cannot be opened.
+        """
+        settings = self.settings(pipeline)
+        with self.link.watching():
+            opened = self._pipeline(collection, settings)
+            try:
+                return work(opened)
+            except EngineDownError:
+                raise
+            except EngineError:
+                self._forget(collection, settings.name)
+                again = self._pipeline(collection, settings)
+                if again.index.facts == opened.index.facts:
+                    raise
+                return work(again)
+
+    def any_pipeline(self, collection: str) -> str:
+        """
+        A pipeline the collection was indexed for; documents are the same under all.
+
+        Raises:
+            ProblemError: there is none, or no such collection.
+        """
+        for name, pipeline in list(self._open):
+            if name == collection:
+                return pipeline
+        fitting = self.fitting(self.facts(collection))
+        if not fitting:
+            raise ProblemError(
+                "not_built", "this collection has not been indexed for any pipeline offered here"
+            )
+        return self.default if self.default in fitting else fitting[0]
+
+    def forget(self, collection: str) -> None:
+        """Let go of a collection that is about to be deleted."""
+        with self._lock:
+            for key in [key for key in self._open if key[0] == collection]:
+                del self._open[key]
+
+    def _pipeline(self, collection: str, settings: Settings) -> Pipeline:
+        key = (collection, settings.name)
+        kept = self._open.get(key)
+        self._metrics.count_cache("pipelines", hits=int(kept is not None), misses=int(kept is None))
+        if kept is not None and not self.link.down:
+            return kept
+        client, recipe = self.link.client(), recipe_of(settings)
+        try:
+            index = open_index(client, collection, recipe, settings.engine, pipeline=settings.name)
+        except IndexMissingError:
+            self.facts(collection)  # not there at all: said in other words
+            raise
+        opened = self._models.pipeline(settings, index)
+        with self._lock:
+            self._open[key] = opened
+        return opened
+
+    def _forget(self, collection: str, pipeline: str) -> None:
+        with self._lock:
+            self._open.pop((collection, pipeline), None)
+
+    def _forget_all(self) -> None:
+        with self._lock:
+            self._open.clear()
+
+
+def offered_pipelines(
+    names: Sequence[str], default: str | None, overrides: Sequence[str]
+) -> tuple[dict[str, Settings], str]:
+    """
+    The pipelines a server offers, by name, and the name of its default.
+
+    Args:
+        names: packaged names or TOML files; none: all packaged ones.
+        default: the same; it is offered too.
+
+    Raises:
+        ConfigError: one of them cannot be loaded.
+    """
+    first = load_settings(default, overrides)
+    loaded = [first, *(load_settings(name, overrides) for name in names or pipeline_names())]
+    return {settings.name: settings for settings in loaded}, first.name

@@ -1,0 +1,76 @@
+"""What one server is made of, and who is asking it."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
+
+from ccrag.config_serve import ServeSettings
+from ccrag.web.access import Access, Caller
+from ccrag.web.desk import Desk
+from ccrag.web.engine_link import EngineLink
+from ccrag.web.gate import Gate
+from ccrag.web.metrics import Metrics
+from ccrag.web.problems import ProblemError
+from ccrag.web.shelf import Shelf
+from ccrag.web.uploads import Uploads
+
+COOKIE = "ccrag_token"
+"""Where the page keeps the token of whoever signed in."""
+_bearer = HTTPBearer(auto_error=False, description="Needed when the server has a token file.")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """Everything that lives as long as the server."""
+
+    settings: ServeSettings
+    access: Access
+    link: EngineLink
+    shelf: Shelf
+    uploads: Uploads
+    desk: Desk
+    gate: Gate
+    metrics: Metrics
+
+
+def state_of(request: Request) -> ServerState:
+    """The server that a request is for."""
+    state: ServerState = request.app.state.ccrag
+    return state
+
+
+def caller_of(
+    request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+) -> Caller:
+    """
+    Who asks.
+
+    Raises:
+        ProblemError: a token is needed, and there is none or one nobody knows.
+    """
+    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+    given = token if scheme.lower() == "bearer" and token else request.cookies.get(COOKIE)
+    caller = state_of(request).access.caller(given)
+    if caller is None:
+        raise ProblemError("unauthorised", "a bearer token of this server is needed")
+    request.state.caller = caller
+    request.scope.setdefault("ccrag.facts", {})["caller"] = caller.name
+    return caller
+
+
+State = Annotated[ServerState, Depends(state_of)]
+Asking = Annotated[Caller, Depends(caller_of)]
+
+
+def note(request: Request, **facts: object) -> None:
+    """Let the request's log line say more."""
+    request.scope.setdefault("ccrag.facts", {}).update(facts)
+
+
+def is_trusted(request: Request) -> bool:
+    """Whether errors may speak of the server's insides to this caller."""
+    caller: Caller | None = getattr(request.state, "caller", None)
+    return caller is not None and caller.unrestricted

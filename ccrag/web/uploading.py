@@ -1,0 +1,55 @@
+"""Uploading a paper to ask about, and taking it away."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
+
+from ccrag.web import schemas
+from ccrag.web.answers import json_response
+from ccrag.web.api import problems
+from ccrag.web.asking import gone
+from ccrag.web.problems import unknown_collection
+from ccrag.web.state import Asking, State
+
+router = APIRouter(prefix="/api", tags=["api"])
+
+
+@router.post("/uploads", responses={200: {"model": schemas.Uploaded}, **problems(413)})
+async def upload(
+    request: Request,
+    state: State,
+    caller: Asking,
+    file: Annotated[
+        UploadFile, File(description="Text, Markdown, or any kind `ccrag index` reads.")
+    ],
+    pipeline: Annotated[str | None, Form(description="What to index it for.")] = None,
+) -> Response:
+    """Index one file as a collection of the caller's own, for a while."""
+    content = await file.read()
+    name = file.filename or "upload.txt"
+    made = await state.gate.run(
+        lambda _: state.uploads.add(caller.name, name, content, pipeline or None),
+        gone=lambda: gone(request),
+    )
+    return json_response(
+        {
+            "collection": made.collection,
+            "documents": made.documents,
+            "passages": made.passages,
+            "pipeline": pipeline or state.shelf.default,
+            "kept_minutes": state.settings.upload_minutes,
+        }
+    )
+
+
+@router.delete("/uploads", status_code=204, responses=problems(404))
+async def drop(
+    request: Request, state: State, caller: Asking, collection: Annotated[str, Query()]
+) -> Response:
+    """Take an upload of one's own away."""
+    dropped = await state.gate.run(
+        lambda _: state.uploads.drop(caller.name, collection), gone=lambda: gone(request)
+    )
+    if not dropped:
+        raise unknown_collection()
+    return Response(status_code=204)
