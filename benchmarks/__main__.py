@@ -17,7 +17,7 @@ DOCUMENTS = 3_000
 
 def main() -> None:
     documents = int(sys.argv[1]) if len(sys.argv) > 1 else DOCUMENTS
-    client = open_client(load_settings())
+    client = open_client(load_settings("default"))
     table = Table("measured", "figure")
     with tempfile.TemporaryDirectory() as folder:
         for row in indexing.report(client, Path(folder), documents):

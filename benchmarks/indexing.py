@@ -26,7 +26,7 @@ def passages(path: Path) -> list[dict[str, Any]]:
     """The ready-made passages of a corpus, as bulk actions."""
     with CorpusScan([path]) as scan:
         counted = ((document, 0) for document in scan.documents())
-        cut = cut_documents(counted, load_settings().chunking, None, with_vectors=False)
+        cut = cut_documents(counted, load_settings("default").chunking, None, with_vectors=False)
         found = [passage for item in cut for passage in item.passages]
     return [{"_index": PLAIN, "_id": p.passage_id, **passage_source(p)} for p in found]
 
@@ -50,7 +50,7 @@ def ccrag_seconds(client: OpenSearch, path: Path) -> float:
     """All that `ccrag index` does, documents and their texts included."""
     drop(client)
     began = perf_counter()
-    index_documents([path], NAME, load_settings())
+    index_documents([path], NAME, load_settings("default"))
     return perf_counter() - began
 
 
@@ -61,7 +61,17 @@ def drop(client: OpenSearch) -> None:
 
 def peak_mb(path: Path) -> float:
     """Peak resident memory of one `ccrag index` process, in MB."""
-    command = [sys.executable, "-m", "ccrag", "index", str(path), "--index", NAME]
+    command = [
+        sys.executable,
+        "-m",
+        "ccrag",
+        "index",
+        str(path),
+        "--index",
+        NAME,
+        "--pipeline",
+        "default",
+    ]
     child = os.posix_spawn(sys.executable, command, os.environ)
     _, status, usage = os.wait4(child, 0)
     if status:

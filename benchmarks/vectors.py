@@ -79,7 +79,7 @@ def _disk_mb(client: OpenSearch, index: str) -> float:
 
 
 def _memory() -> str:
-    node = find_node(load_settings().node)
+    node = find_node(load_settings("default").node)
     return f"{psutil.Process(node.pid).memory_info().rss / MB:.0f} MB" if node else "not ours"
 
 
@@ -88,7 +88,7 @@ def main() -> None:
     passages = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     columns = ("vectors", "passages", "indexed", "disk", "node memory", "query, first", "again")
     table = Table(*columns)
-    client = open_client(load_settings())
+    client = open_client(load_settings("default"))
     with tempfile.TemporaryDirectory() as folder:
         for row in report(client, Path(folder), passages):
             table.add_row(*row)

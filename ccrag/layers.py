@@ -25,7 +25,9 @@ from ccrag.config import Settings
 from ccrag.errors import ConfigError
 
 ENV_PREFIX = "CCRAG_"
-DEFAULT_PIPELINE = "default"
+DEFAULT_PIPELINE = "best"
+"""Unless the environment names another."""
+PIPELINE_VARIABLE = "CCRAG_PIPELINE"
 
 Layer = dict[str, Any]
 
@@ -35,14 +37,15 @@ def load_settings(pipeline: str | Path | None = None, overrides: Sequence[str] =
     Merge all layers into one frozen `Settings`.
 
     Args:
-        pipeline: a packaged name, or a TOML file's path; None means the default pipeline.
+        pipeline: a packaged name, or a TOML file's path; None means the one that `CCRAG_PIPELINE`
+            in the environment names, else `best`.
         overrides: `section.key=value`; the value is read as TOML, else taken as a string.
 
     Raises:
         ConfigError: no such pipeline, an unknown name, or a value out of range, in any layer.
     """
     _refuse_unknown_variables(os.environ)
-    toml = read_pipeline(pipeline or DEFAULT_PIPELINE)
+    toml = read_pipeline(pipeline or os.environ.get(PIPELINE_VARIABLE) or DEFAULT_PIPELINE)
 
     class Layered(Settings, BaseSettings):
         model_config = SettingsConfigDict(
@@ -130,7 +133,7 @@ def _toml_value(value: str) -> object:
 
 def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
     """pydantic-settings ignores a misspelt section; a typo must not change a run in silence."""
-    known = {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields}
+    known = {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields} | {PIPELINE_VARIABLE}
     names = sorted(name for name in environ if name.upper().startswith(ENV_PREFIX))
     unknown = [name for name in names if name.upper().split("__")[0] not in known]
     if unknown:

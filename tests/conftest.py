@@ -23,9 +23,18 @@ from ccrag.engine.node.health import is_ready
 from ccrag.engine.node.jars import prepare_runtime
 from ccrag.engine.node.java import find_java
 from ccrag.errors import NodeError
+from ccrag.layers import PIPELINE_VARIABLE
 
 IMAGE = "opensearchproject/opensearch:2.19.6"
 CONTAINER_START_S = 120.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lexical_by_default() -> Iterator[None]:
+    """Commands that name no pipeline need no model, so that most tests are quick."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PIPELINE_VARIABLE, "default")
+        yield
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -23,7 +23,7 @@ from ccrag.errors import ConfigError, ModelError
 from ccrag.models.batching import mean_unit_rows, token_batches, unit_rows
 from ccrag.models.cached import ModelOutput
 from ccrag.models.encoder import Matrix, OnProgress
-from ccrag.models.folder import ModelFolder, quiet_loading
+from ccrag.models.folder import INSTALL, ModelFolder, quiet_loading
 from ccrag.models.locate import find_encoder, require_package
 from ccrag.models.threads import one_thread_per_operation
 from ccrag.models.windows import token_windows
@@ -54,7 +54,11 @@ def open_transformer(settings: EncoderSettings) -> TransformerModel:
         ModelError: it cannot be found, or a package that runs it is not installed.
         ConfigError: the backend has no such precision.
     """
-    require_package("sentence_transformers", purpose=f"the encoder {settings.model!r}")
+    require_package(
+        "sentence_transformers",
+        purpose=f"the encoder {settings.model!r}",
+        install=f"{INSTALL}; or name a pipeline without models, e.g. --pipeline caes-rag-rrf",
+    )
     if settings.backend == "openvino":
         require_package("openvino", purpose="encoder.backend=openvino", install=INSTALL_OPENVINO)
         if settings.precision != "fp32":

@@ -72,7 +72,7 @@ def test_documents_from_memory_are_those_from_files(tmp_path: Path, index_name: 
     ]
     write_lines(tmp_path / "documents.jsonl", records)
     Collection.build(index_name, DOCUMENTS)
-    report = index_documents([tmp_path], index_name, load_settings())
+    report = index_documents([tmp_path], index_name, load_settings("default"))
     assert report.built.unchanged
 
 

@@ -66,6 +66,19 @@ def test_every_packaged_pipeline_loads_and_says_what_it_is(name: str) -> None:
     assert settings.summary
 
 
+def test_without_a_name_it_is_best_or_what_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CCRAG_PIPELINE")
+    assert load_settings().name == "best"
+    monkeypatch.setenv("CCRAG_PIPELINE", "dense")
+    assert load_settings().name == "dense"
+    assert load_settings("hybrid").name == "hybrid"
+    monkeypatch.setenv("CCRAG_PIPELINES", "dense")
+    with pytest.raises(ConfigError, match="unknown setting CCRAG_PIPELINES"):
+        load_settings()
+
+
 def test_the_control_pair_differs_in_nothing_but_its_name() -> None:
     default, caes = load_settings("default"), load_settings("caes-rag-rrf")
     hidden = {"name", "summary"}
