@@ -344,6 +344,15 @@ class ProviderSettings(Section):
     """None: the per-user cache directory."""
 
 
+class BatchSettings(Section):
+    """How requests travel in a provider's batches: its limits, OpenAI's by default."""
+
+    max_requests: int = Field(50_000, ge=1)
+    """Of one batch; more are sent in several."""
+    max_bytes: int = Field(200_000_000, ge=1_000)
+    """Of one batch's file."""
+
+
 class OutputSettings(Section):
     """What a run's files say about it."""
 
@@ -404,5 +413,6 @@ class Settings(PipelineSettings):
     engine: EngineSettings = EngineSettings()
     node: NodeSettings = NodeSettings()
     provider: ProviderSettings = ProviderSettings()
+    batch: BatchSettings = BatchSettings()
     output: OutputSettings = OutputSettings()
     serve: ServeSettings = ServeSettings()

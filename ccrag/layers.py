@@ -32,20 +32,23 @@ PIPELINE_VARIABLE = "CCRAG_PIPELINE"
 Layer = dict[str, Any]
 
 
-def load_settings(pipeline: str | Path | None = None, overrides: Sequence[str] = ()) -> Settings:
+def load_settings(
+    pipeline: str | Path | Layer | None = None, overrides: Sequence[str] = ()
+) -> Settings:
     """
     Merge all layers into one frozen `Settings`.
 
     Args:
-        pipeline: a packaged name, or a TOML file's path; None means the one that `CCRAG_PIPELINE`
-            in the environment names, else `best`.
+        pipeline: a packaged name, a TOML file's path, or what such a file holds; None means the
+            one that `CCRAG_PIPELINE` in the environment names, else `best`.
         overrides: `section.key=value`; the value is read as TOML, else taken as a string.
 
     Raises:
         ConfigError: no such pipeline, an unknown name, or a value out of range, in any layer.
     """
     _refuse_unknown_variables(os.environ)
-    toml = read_pipeline(pipeline or os.environ.get(PIPELINE_VARIABLE) or DEFAULT_PIPELINE)
+    named = pipeline or os.environ.get(PIPELINE_VARIABLE) or DEFAULT_PIPELINE
+    toml = named if isinstance(named, dict) else read_pipeline(named)
 
     class Layered(Settings, BaseSettings):
         model_config = SettingsConfigDict(

@@ -23,6 +23,7 @@ from ccrag.pipeline import (
     needs_support,
 )
 from ccrag.recipes import recipe_of
+from ccrag.stages.writing import Writer
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
@@ -34,12 +35,17 @@ class Models:
     def __init__(self) -> None:
         self._encoders: dict[EncoderSettings, CachedEncoder] = {}
         self._rerankers: dict[RerankerSettings, Reranker | None] = {}
-        self._supports: dict[str, Support] = {}
+        self._supports: dict[str, Support | None] = {}
         self._loading = Lock()
 
-    def pipeline(self, settings: Settings, index: Index) -> Pipeline:
+    def pipeline(
+        self, settings: Settings, index: Index, *, writer: Writer | None = None
+    ) -> Pipeline:
         """
         The pipeline of `settings` over `index`, with the models it needs.
+
+        Args:
+            writer: writes the answers, so that no language model is opened.
 
         Raises:
             ModelError: a model cannot be had.
@@ -52,15 +58,16 @@ class Models:
                 check_encoder(encoder, index.facts, pipeline=settings.name)
             if needs_reranker(settings):
                 reranker = self._reranker(settings)
-            if needs_support(settings) and settings.answer.support_model is not None:
-                support = self._support(settings.answer.support_model)
+            if writer is None and needs_support(settings):
+                support = self._support(settings)
         return Pipeline(
             settings,
             index,
             encoder=encoder,
             reranker=reranker,
-            llm=open_llm(settings),
+            llm=open_llm(settings) if writer is None else None,
             support=support,
+            writer=writer,
         )
 
     def encoding_counts(self) -> tuple[int, int]:
@@ -78,15 +85,21 @@ class Models:
             self._rerankers[settings.reranker] = open_reranker(settings)
         return self._rerankers[settings.reranker]
 
-    def _support(self, model: str) -> Support:
+    def _support(self, settings: PipelineSettings) -> Support | None:
+        model = settings.answer.support_model or ""
         if model not in self._supports:
-            self._supports[model] = one_at_a_time(load_nli(model))
+            self._supports[model] = open_support(settings)
         return self._supports[model]
 
 
-def open_pipeline(settings: Settings, name: str, *, notify: Notify = silent) -> Pipeline:
+def open_pipeline(
+    settings: Settings, name: str, *, notify: Notify = silent, writer: Writer | None = None
+) -> Pipeline:
     """
     The pipeline of `settings` over the index `name`; starts the embedded node when needed.
+
+    Args:
+        writer: writes the answers instead of the one that `settings` name.
 
     Raises:
         EngineError: no engine, no such index, or one that does not fit; the message says which
@@ -95,7 +108,7 @@ def open_pipeline(settings: Settings, name: str, *, notify: Notify = silent) -> 
     """
     client = open_client(settings, notify=notify)
     index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
-    return Models().pipeline(settings, index)
+    return Models().pipeline(settings, index, writer=writer)
 
 
 def check_encoder(encoder: Encoder, facts: IndexFacts, *, pipeline: str) -> None:
@@ -132,3 +145,10 @@ def open_reranker(settings: PipelineSettings) -> Reranker | None:
 def open_llm(settings: Settings) -> Llm | None:
     """The language model, if a stage of `settings` asks one."""
     return load_llm(settings.provider) if needs_llm(settings) else None
+
+
+def open_support(settings: PipelineSettings) -> Support | None:
+    """What holds generated sentences against their evidence, if `settings` name a model for it."""
+    if not needs_support(settings) or settings.answer.support_model is None:
+        return None
+    return one_at_a_time(load_nli(settings.answer.support_model))

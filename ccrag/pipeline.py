@@ -29,7 +29,7 @@ from ccrag.stages.lists import Ask, Lists, lists_of, request_bodies
 from ccrag.stages.reading import Reader
 from ccrag.stages.reranking import Reranking
 from ccrag.stages.way import Failure, Watch, Way, unwatched
-from ccrag.stages.writing import writer_of
+from ccrag.stages.writing import Writer, writer_of
 from ccrag.types import JSON, Answer, Candidates, DocId, Query, Result, Variant
 
 BATCHES_AT_ONCE = 2
@@ -48,6 +48,7 @@ class Pipeline:
         reranker: Reranker | None = None,
         llm: Llm | None = None,
         support: Support | None = None,
+        writer: Writer | None = None,
     ) -> None:
         """
         Put the stages together; see `opening.open_pipeline` for models and index from settings.
@@ -57,13 +58,14 @@ class Pipeline:
             reranker: needed by cross-encoder stages.
             llm: needed by generated answers.
             support: holds generated sentences against their evidence; None: by words.
+            writer: writes the answers instead of the one that `settings` name.
         """
         self.settings = settings
         self.index = index
         self._encoder = encoder
         self._reranking = Reranking(settings, reranker, max_edges=index.facts.max_edges)
         self._reader = Reader(settings, encoder, reranker)
-        self._writer = writer_of(settings, llm, support=support)
+        self._writer = writer or writer_of(settings, llm, support=support)
 
     def answer(self, query: Query, *, watch: Watch = unwatched) -> Result:
         """

@@ -8,11 +8,12 @@ They are Jinja templates; a value that is put in is never read as a template its
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Literal, cast
 
-from jinja2 import Environment, StrictUndefined, TemplateError
+from jinja2 import Environment, StrictUndefined, Template, TemplateError
 
 from ccrag.chat.request import ChatMessage
 from ccrag.errors import ConfigError
@@ -23,6 +24,12 @@ _ROLE = re.compile(r"^--- *(system|user) *$\n?", re.MULTILINE)
 _JINJA = Environment(  # noqa: S701  # plain text for a model: nothing is HTML
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
+
+
+@lru_cache
+def _compiled(template: str) -> Template:
+    """Once for all queries: compiling takes longer than all else that makes a request."""
+    return _JINJA.from_string(template)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +66,7 @@ class Prompt:
         """
         try:
             return tuple(
-                ChatMessage(role, _JINJA.from_string(template).render(values).strip())
+                ChatMessage(role, _compiled(template).render(values).strip())
                 for role, template in self.templates
             )
         except TemplateError as error:

@@ -8,7 +8,7 @@ the same bytes and have the same digest.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -18,7 +18,7 @@ Role = Literal["system", "user", "assistant"]
 Structured = Literal["json-schema", "json-object", "off"]
 MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
 
-CHAT_URL = "/v1/chat/completions"
+CHAT_URL: Final = "/v1/chat/completions"
 """What a line of a provider batch names as its endpoint."""
 
 
@@ -68,8 +68,13 @@ class ChatRequest:
     @property
     def digest(self) -> str:
         """32 hex digits over the body."""
-        canonical = orjson.dumps(request_body(self), option=orjson.OPT_SORT_KEYS)
-        return hashlib.blake2b(canonical, digest_size=16).hexdigest()
+        return body_digest(request_body(self))
+
+
+def body_digest(body: JSON) -> str:
+    """32 hex digits over a request's body, however its keys are ordered."""
+    canonical = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
+    return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 
 
 def request_body(request: ChatRequest) -> JSON:

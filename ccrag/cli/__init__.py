@@ -6,7 +6,7 @@ so that `ccrag --help` is quick.
 import typer
 
 from ccrag import __version__
-from ccrag.cli import models, node
+from ccrag.cli import batch, models, node
 from ccrag.cli.ask import ask, search
 from ccrag.cli.eval import eval_command
 from ccrag.cli.experiment import experiment_command
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(node.app, name="node")
 app.add_typer(models.app, name="models")
+app.add_typer(batch.app, name="batch")
 app.command()(index)
 app.command()(search)
 app.command()(ask)

@@ -5,7 +5,7 @@ Importing this imports no client library. The values live in `ccrag.chat`.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import BoundedSemaphore
@@ -163,11 +163,17 @@ def client_errors(settings: ProviderSettings, *, secret: str) -> Iterator[None]:
             f"{server}: cannot be reached, {_tries(settings)}; is provider.base_url right?"
         ) from error
     except APIStatusError as error:
-        said = _one_line(error.message, secret)
+        said = _one_line(_told(error.body) or error.message, secret)
         retried = f", {_tries(settings)}" if _is_transient(error.status_code) else ""
         raise ModelError(f"{server}: status {error.status_code}{retried}: {said}") from error
     except OpenAIError as error:
         raise ModelError(f"{server}: {_one_line(str(error), secret)}") from error
+
+
+def _told(body: object) -> str:
+    """The server's own words in an error's body, if it has the usual form."""
+    message = body.get("message") if isinstance(body, Mapping) else None
+    return message if isinstance(message, str) else ""
 
 
 def _server(settings: ProviderSettings) -> str:

@@ -86,6 +86,7 @@ def write_files(
     *,
     run: str,
     facts: IndexFacts,
+    prompt: Prompt | None,
     failures: Sequence[Failure],
 ) -> Written:
     """
@@ -94,10 +95,10 @@ def write_files(
     Args:
         entries: in the order of the queries.
         run: the run's digest.
+        prompt: of generated answers; None when answers are extractive.
         failures: queries without an entry, and why.
     """
     written = Written()
-    prompt = prompt_of(settings)
     head = {
         "ccrag": __version__,
         "run": run,

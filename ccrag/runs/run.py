@@ -74,6 +74,7 @@ def run_queries(
             settings,
             run=digest,
             facts=pipeline.index.facts,
+            prompt=prompt_of(settings),
             failures=failures,
         )
     if not failures:

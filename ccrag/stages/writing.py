@@ -7,12 +7,13 @@ from ccrag.answering.citations import assemble
 from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
 from ccrag.answering.support import Support, SupportCheck, lexical_support
-from ccrag.chat.prompts import load_prompt
+from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.concurrency import in_order
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.llm import Llm, parameters_of
 from ccrag.stages.way import Way
+from ccrag.types import Answer
 
 
 class Writer(Protocol):
@@ -43,16 +44,21 @@ def writer_of(
     return LlmWriter(generation_of(settings, support=support), llm)
 
 
-def generation_of(settings: PipelineSettings, *, support: Support | None = None) -> Generation:
+def generation_of(
+    settings: PipelineSettings, *, support: Support | None = None, prompt: Prompt | None = None
+) -> Generation:
     """
     What `settings` say of generated answers.
+
+    Args:
+        prompt: one that was read before; None: the one `settings` name.
 
     Raises:
         ConfigError: no such prompt.
     """
     answer = settings.answer
     return Generation(
-        prompt=load_prompt(answer.prompt),
+        prompt=prompt or load_prompt(answer.prompt),
         parameters=parameters_of(settings.llm),
         max_sentences=answer.max_sentences,
         max_words=answer.max_words,
@@ -64,6 +70,15 @@ def generation_of(settings: PipelineSettings, *, support: Support | None = None)
         show_date=answer.show_date,
         min_score=answer.min_evidence_score,
     )
+
+
+class EvidenceOnly:
+    """Leaves answers to be written elsewhere, from the evidence; a provider's batch, for one."""
+
+    def write(self, ways: Sequence[Way]) -> None:
+        """Give each way an answer that holds its evidence and no sentence."""
+        for way in ways:
+            way.answer = Answer(way.query_id, (), (), way.evidence)
 
 
 class ExtractiveWriter:

@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from ccrag.cli import app
 from ccrag.layers import pipeline_names
 from tests.contract.test_command_line import commands
+from tests.provider import serving
+from tests.unit.batches import quote
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -36,6 +38,8 @@ def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     subprocess.run([sys.executable, str(build), str(tmp_path)], check=True, capture_output=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CCRAG_NODE__DATA", str(tmp_path / "node"))
-    for words in readme_commands():
-        result = CliRunner().invoke(app, words)
-        assert result.exit_code == 0, f"ccrag {shlex.join(words)}\n{result.output}"
+    with serving(quote) as provider:
+        monkeypatch.setenv("CCRAG_PROVIDER__BASE_URL", provider.url)
+        for words in readme_commands():
+            result = CliRunner().invoke(app, words)
+            assert result.exit_code == 0, f"ccrag {shlex.join(words)}\n{result.output}"

@@ -1,0 +1,1 @@
+"""Answers by provider batch: requests prepared, submitted in parts, replies made into a run."""

@@ -1,0 +1,73 @@
+"""Prepared queries and the replies that came: the answers, or the requests that wait. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ccrag.answering.generate import Generation, generate
+from ccrag.batch.manifest import Prepared
+from ccrag.chat.reply import ChatReply, parse_reply
+from ccrag.chat.request import ChatRequest
+from ccrag.errors import InputError
+from ccrag.types import JSON, Result
+
+ReplyOf = Callable[[str], JSON | None]
+"""The body of the reply to a custom id, if it has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A query that cannot be answered before this request has a reply."""
+
+    request: ChatRequest
+    again: bool
+    """Its first reply came, and the model is asked once more."""
+
+
+class _NoReplyError(Exception):
+    """Stops the writing of an answer; never leaves this module."""
+
+    def __init__(self, request: ChatRequest) -> None:
+        super().__init__(request.digest)
+        self.request = request
+
+
+def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Result | Waiting:
+    """
+    The result of a query, by the same course as at once; or the request it waits for.
+
+    Raises:
+        InputError: this version of ccrag would ask something else than was prepared.
+    """
+    asked: list[str] = []
+
+    def ask(request: ChatRequest) -> ChatReply:
+        custom_id = request.digest
+        if not asked and prepared.custom_id not in (None, custom_id):
+            raise InputError(
+                f"query {prepared.result.query.query_id!r} was prepared by a version of ccrag that "
+                "asks another way; go on with that version, or prepare anew in another folder"
+            )
+        asked.append(custom_id)
+        body = reply_of(custom_id)
+        if body is None:
+            raise _NoReplyError(request)
+        return parse_reply(body)
+
+    result = prepared.result
+    evidence = result.answer.evidence
+    try:
+        generated = generate(result.query, evidence, result.passages, generation, ask)
+    except _NoReplyError as missing:
+        return Waiting(missing.request, again=len(asked) > 1)
+    trace = replace(
+        result.trace,
+        notes=(*result.trace.notes, *generated.notes),
+        calls=(*result.trace.calls, *generated.calls),
+    )
+    return replace(result, answer=generated.answer, trace=trace)
+
+
+def first_request(result: Result, generation: Generation) -> ChatRequest | None:
+    """What a model is asked first for `result`; None: nothing, its evidence is too weak."""
+    outcome = answer(Prepared(result, None), generation, lambda _: None)
+    return outcome.request if isinstance(outcome, Waiting) else None
