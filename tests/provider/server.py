@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ class Provider:
         """Bodies of chat completions that were answered at once."""
         self.headers: list[dict[str, str]] = []
         """Of every call, names in lower case."""
+        self.mistakes: list[BaseException] = []
+        """What went wrong in here, `reply` included; `serving` raises it at the end."""
         self._faults: dict[str, deque[Fault]] = defaultdict(deque)
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -131,7 +134,10 @@ class _Server(ThreadingHTTPServer):
         self.provider = provider
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: clients that give up or are killed are what tests want."""
+        """Clients that give up or are killed are what tests want; a test's own mistake is not."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, OSError):
+            self.provider.mistakes.append(error)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -174,3 +180,5 @@ def serving(reply: Reply) -> Iterator[Provider]:
         server.shutdown()
         server.server_close()
         thread.join()
+    if provider.mistakes:
+        raise provider.mistakes[0]
