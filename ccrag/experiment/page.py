@@ -14,7 +14,7 @@ from ccrag.experiment.outcome import Experiment
 from ccrag.experiment.overview import Block, Remark, number
 from ccrag.experiment.plots import DotPlot, Share, Strip, shares, strip
 from ccrag.experiment.results import differing_settings
-from ccrag.experiment.sections import Section, milliseconds, section
+from ccrag.experiment.sections import Section, StageTimes, section, stage_times
 from ccrag.types import QueryId, is_passage_id
 
 TOP = 5
@@ -97,8 +97,7 @@ class Page:
     """Those that occur."""
     meaning: Mapping[End, str]
     losses: tuple[Losses, ...]
-    stages: tuple[str, ...]
-    seconds: tuple[tuple[str, tuple[str, ...]], ...]
+    times: StageTimes
     primary: Measure | None
     differences: tuple[RunDifferences, ...]
     sections: tuple[Section, ...]
@@ -124,7 +123,6 @@ def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> Pa
     anchors = {query_id: f"q{numbers[query_id]}" for query_id in shown}
     by_id = {query.query_id: query for query in experiment.queries}
     ends = _ends(experiment)
-    stages = list(dict.fromkeys(s for run in outcome.scores for s in experiment.seconds(run)))
     return Page(
         version=__version__,
         index=experiment.index,
@@ -142,10 +140,7 @@ def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> Pa
         ends=ends,
         meaning=MEANING,
         losses=tuple(_losses(experiment, run, ends) for run in outcome.scores),
-        stages=(*stages, "sum"),
-        seconds=tuple(
-            (run, milliseconds(experiment.seconds(run), stages)) for run in outcome.scores
-        ),
+        times=stage_times({run: experiment.seconds(run) for run in outcome.scores}),
         primary=None if primary is None else outcome.measures[primary],
         differences=tuple(_differences(experiment, primary, anchors)),
         sections=tuple(

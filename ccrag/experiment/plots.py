@@ -9,7 +9,7 @@ TOP = 10
 AXIS = 26
 CHARACTER = 6.6
 """Width of a character of the labels' font, at most about."""
-MAX_LABEL_CHARS = 34
+MAX_LABEL_CHARS = 40
 TICKS = 4
 EVEN = 1e-12
 """Figures closer than this are the same."""
@@ -63,7 +63,7 @@ class DotPlot:
         return next((mark.x for mark in self.marks if mark.point.kind == "baseline"), None)
 
 
-def dot_plot(points: Sequence[Point], *, width: int = 460) -> DotPlot:
+def dot_plot(points: Sequence[Point], *, width: int = 540) -> DotPlot:
     """Lay out `points`, at least one of which has a value, on an axis as wide as they need."""
     labels = [_shortened(point.label) for point in points]
     left = round(max(map(len, labels)) * CHARACTER) + 14
@@ -107,7 +107,11 @@ def tick_label(value: float, steps: Sequence[float]) -> str:
 
 
 def _shortened(label: str) -> str:
-    return label if len(label) <= MAX_LABEL_CHARS else label[: MAX_LABEL_CHARS - 1] + "…"
+    """A long label without its middle: runs of a grid differ at the end."""
+    if len(label) <= MAX_LABEL_CHARS:
+        return label
+    kept = MAX_LABEL_CHARS - 1
+    return f"{label[: kept // 2]}…{label[-(kept - kept // 2) :]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,24 @@ class WayTable:
 
 
 @dataclass(frozen=True, slots=True)
+class EndTable:
+    """Where what is relevant ended, runs in which all ended alike sharing a column."""
+
+    columns: tuple[tuple[str, ...], ...]
+    """Runs."""
+    rows: tuple[tuple[RelevantId, str, tuple[End, ...]], ...]
+    """A document or passage, its document's title, and where it ended in each column."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageTimes:
+    """Milliseconds by run: their sum, then those of each stage."""
+
+    stages: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """One query."""
 
@@ -73,13 +91,10 @@ class Section:
     quotes: tuple[tuple[DocId, str], ...]
     spread: str
     """The primary measure's least and greatest figure."""
-    ends: tuple[tuple[RelevantId, str, tuple[End, ...]], ...]
-    """A relevant document or passage, its document's title, and where it ended in each run."""
+    ends: EndTable
     columns: tuple[Column, ...]
     ways: tuple[WayTable, ...]
-    stages: tuple[str, ...]
-    seconds: tuple[tuple[str, tuple[str, ...]], ...]
-    """Run and milliseconds by stage, the last being their sum."""
+    times: StageTimes
     notes: tuple[tuple[str, str], ...]
 
 
@@ -87,7 +102,6 @@ def section(experiment: Experiment, query: Query, *, anchor: str, primary: str |
     """All that the report says about `query`."""
     ways = {run: found[query.query_id] for run, found in experiment.ways.items()}
     figures = {run: _figure(experiment, run, query, primary) for run in ways}
-    stages = list(dict.fromkeys(stage for way in ways.values() for stage in way.seconds))
     gold = experiment.gold
     return Section(
         anchor=anchor,
@@ -98,17 +112,40 @@ def section(experiment: Experiment, query: Query, *, anchor: str, primary: str |
         ends=_ends(experiment, ways),
         columns=_columns(experiment, ways, figures),
         ways=_way_tables(ways),
-        stages=(*stages, "sum"),
-        seconds=tuple((run, milliseconds(way.seconds, stages)) for run, way in ways.items()),
+        times=stage_times({run: way.seconds for run, way in ways.items()}),
         notes=tuple((run, note) for run, way in ways.items() for note in way.notes),
     )
 
 
-def milliseconds(seconds: Mapping[str, float], stages: list[str]) -> tuple[str, ...]:
-    """Milliseconds in each of `stages`, and their sum."""
-    spent = [seconds.get(stage) for stage in stages]
-    cells = [NOTHING if value is None else f"{value * 1000:.1f}" for value in spent]
-    return (*cells, f"{sum(seconds.values()) * 1000:.1f}" if seconds else NOTHING)
+def stage_times(seconds: Mapping[str, Mapping[str, float]]) -> StageTimes:
+    """
+    Run → stage → seconds as a table, stages in the order they ran.
+
+    Those on which no run spent what shows in a tenth of a millisecond are left out.
+    """
+    shown = dict.fromkeys(
+        stage
+        for spent in seconds.values()
+        for stage in spent
+        if any(_milliseconds(other.get(stage, 0.0)) != "0.0" for other in seconds.values())
+    )
+    return StageTimes(
+        stages=tuple(shown),
+        rows=tuple(
+            (
+                run,
+                (
+                    _milliseconds(sum(spent.values()) if spent else None),
+                    *(_milliseconds(spent.get(stage)) for stage in shown),
+                ),
+            )
+            for run, spent in seconds.items()
+        ),
+    )
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return NOTHING if seconds is None else f"{seconds * 1000:,.1f}"
 
 
 def _figure(experiment: Experiment, run: str, query: Query, primary: str | None) -> float | None:
@@ -125,17 +162,21 @@ def _spread(figures: Mapping[str, float | None]) -> str:
     return low if low == high else f"{low} … {high}"
 
 
-def _ends(
-    experiment: Experiment, ways: Mapping[str, QueryWay]
-) -> tuple[tuple[RelevantId, str, tuple[End, ...]], ...]:
-    first = next(iter(ways.values()))
-    return tuple(
-        (
-            way.relevant_id,
-            experiment.titles.get(document_of(way.relevant_id), ""),
-            tuple(query.relevant[at].end for query in ways.values()),
-        )
-        for at, way in enumerate(first.relevant)
+def _ends(experiment: Experiment, ways: Mapping[str, QueryWay]) -> EndTable:
+    alike: dict[tuple[End, ...], list[str]] = {}
+    for run, query in ways.items():
+        alike.setdefault(tuple(way.end for way in query.relevant), []).append(run)
+    relevant = next(iter(ways.values())).relevant
+    return EndTable(
+        columns=tuple(map(tuple, alike.values())),
+        rows=tuple(
+            (
+                way.relevant_id,
+                experiment.titles.get(document_of(way.relevant_id), ""),
+                tuple(ends[at] for ends in alike),
+            )
+            for at, way in enumerate(relevant)
+        ),
     )
 
 

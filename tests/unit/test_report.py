@@ -9,11 +9,12 @@ import pytest
 
 from ccrag.errors import InputError
 from ccrag.experiment.differences import differences, most_different, primary_measure
-from ccrag.experiment.losing import MEANING, End
+from ccrag.experiment.losing import MEANING, End, Way
 from ccrag.experiment.overview import difference_rows, left_out, matrix, plots
 from ccrag.experiment.page import page_of
 from ccrag.experiment.report import render
 from ccrag.experiment.results import differing_settings, results_json
+from ccrag.experiment.sections import stage_times
 from tests.unit.experiments import experiment_of
 
 HOSTILE = """<script>alert(1)</script>"'><img src=x onerror=alert(1)></style></title>{{ 7 * 7 }}&"""
@@ -113,8 +114,35 @@ def test_equal_answers_are_shown_once_and_failures_said() -> None:
     assert [run for run, _ in column.runs] == list(PAIR)
     assert not column.failed
     assert [c.failed for c in by_id["q3"].columns] == [True]
-    assert by_id["q3"].ends[0][2] == (End.FAILED, End.FAILED)
+    ends = by_id["q3"].ends
+    assert (ends.columns, ends.rows) == ((tuple(PAIR),), (("d1", "A title", (End.FAILED,)),))
     assert "1 of 3 queries failed" in render(page)
+
+
+def test_runs_share_a_column_where_all_that_is_relevant_ended_alike() -> None:
+    experiment = experiment_of({**PAIR, "rrf-no-rerank": GOOD}, queries=1)
+    query = experiment.ways["default"]["q1"]
+    lost = replace(query, relevant=(Way("d1", {}, End.FUSION),))
+    changed = replace(experiment, ways={**experiment.ways, "default": {"q1": lost}})
+    (section,) = page_of(changed, primary="nDCG@10", sections=9).sections
+    assert section.ends.columns == (("single-query-bm25", "rrf-no-rerank"), ("default",))
+    assert section.ends.rows == (("d1", "A title", (End.CITED, End.FUSION)),)
+
+
+def test_times_begin_with_their_sum_and_leave_out_what_took_none() -> None:
+    times = stage_times(
+        {
+            "a": {"lists": 1.2, "encode": 0.00001, "fusion": 0.0},
+            "b": {"lists": 0.01, "fusion": 0.0004},
+            "failed": {},
+        }
+    )
+    assert times.stages == ("lists", "fusion")
+    assert times.rows == (
+        ("a", ("1,200.0", "1,200.0", "0.0")),
+        ("b", ("10.4", "10.0", "0.4")),
+        ("failed", ("–", "–", "–")),
+    )
 
 
 def test_a_single_run_has_nothing_to_be_compared_with() -> None:

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.experiment.plots import Point, dot_plot, nice_ticks, shares, strip, tick_label
+from ccrag.experiment.plots import (
+    MAX_LABEL_CHARS,
+    Point,
+    dot_plot,
+    nice_ticks,
+    shares,
+    strip,
+    tick_label,
+)
 
 FIGURES = st.floats(-1e6, 1e6, allow_nan=False).map(lambda value: round(value, 4))
 
@@ -38,10 +46,17 @@ def test_everything_stands_inside_in_order(figures: list[tuple[float, float, flo
     assert places == sorted(places)
 
 
-def test_a_run_without_a_figure_keeps_its_row_and_long_names_are_cut() -> None:
-    plot = dot_plot([Point("x" * 80, None), Point("b", 0.5, 0.4, 0.6, "baseline")])
+def test_long_names_lose_their_middle_so_that_runs_of_a_grid_stay_apart() -> None:
+    names = [f"single-query-bm25 a.long.setting=1 bm25.statistics={of}" for of in ("index", "own")]
+    labels = [mark.label for mark in dot_plot([Point(name, 1.0, 1.0, 1.0) for name in names]).marks]
+    assert [label[-6:] for label in labels] == ["=index", "cs=own"]
+    assert all(label.startswith("single-query-") for label in labels)
+    assert {len(label) for label in labels} == {MAX_LABEL_CHARS}
+
+
+def test_a_run_without_a_figure_keeps_its_row() -> None:
+    plot = dot_plot([Point("a", None), Point("b", 0.5, 0.4, 0.6, "baseline")])
     assert [mark.x is None for mark in plot.marks] == [True, False]
-    assert plot.marks[0].label.endswith("…")
     assert plot.reference == plot.marks[1].x
 
 
