@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import ir_measures
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
+from typer.testing import CliRunner
 
+from ccrag.cli import app
 from ccrag.evaluation.catalogue import default_measures, select_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.reading import read_gold, read_run_data, read_runs
@@ -168,6 +170,23 @@ def test_echoing_the_question_beats_an_answer_and_shows(longeval: Collection) ->
     }
     assert means["echo"][0] > means["first words"][0]
     assert means["echo"][1] == 1 > means["first words"][1]
+
+
+def test_the_command_prints_what_is_computed(longeval: Collection, tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", longeval, by_overlap(longeval))
+    measures = ("rougeL", "rouge1", "rouge2", *RETRIEVAL, "cited-recall")
+    given = {
+        "--queries": longeval.folder / "queries.jsonl",
+        "--gold": longeval.folder / "gold_answers.jsonl",
+        "--qrels": longeval.qrels,
+        "--measures": ",".join(measures),
+    }
+    options = [str(word) for pair in given.items() for word in pair]
+    done = CliRunner().invoke(app, ["eval", str(folder), *options, "--json"])
+    assert done.exit_code == 0, done.output
+    (printed,) = json.loads(done.stdout)["runs"]
+    computed = scored(longeval, folder, measures=measures)["run"].per_query
+    assert {name: found["per_query"] for name, found in printed["measures"].items()} == computed
 
 
 @pytest.mark.parametrize("name", ["cranfield", "longeval-rag"])
