@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import platformdirs
 import pytest
@@ -45,6 +46,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.integration)
 
 
+def fail_in_ci_else_skip(reason: str) -> NoReturn:
+    """What a test needs is not here: that is no excuse in CI."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def node_runtime() -> Path:
     """The embedded node's jars and launcher; the test is skipped where they cannot be had."""
@@ -55,9 +63,7 @@ def node_runtime() -> Path:
         )
     except NodeError as error:
         reason = f"no embedded node (nor OPENSEARCH_TEST_URL, nor Docker): {error}"
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    fail_in_ci_else_skip(reason)
 
 
 @pytest.fixture(scope="session")
