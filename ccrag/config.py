@@ -7,7 +7,7 @@ Pure stages never see these objects: `pipeline` hands them the values they need.
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from ccrag.config_serve import Section, ServeSettings
 
@@ -55,8 +55,11 @@ class CandidateSettings(Section):
 class ChunkingSettings(Section):
     """How documents become passages."""
 
-    method: Literal["window", "semantic", "topic-shift"] = "window"
-    """The last two cut where the encoder says that the meaning changes."""
+    method: Literal["none", "window", "semantic", "topic-shift"] = "window"
+    """
+    `none`: documents are passages already, each is kept whole. `semantic` and `topic-shift` cut
+    where the encoder says that the meaning changes.
+    """
     max_words: int = Field(140, ge=8)
     """Cap of a passage; a longer sentence is cut at clause or word boundaries."""
     overlap_sentences: int = Field(1, ge=0)
@@ -122,18 +125,35 @@ class EncoderSettings(Section):
     """None: the per-user cache directory."""
 
 
+PlainWording = Literal["original", "keywords", "temporal", "method"]
+TurnWording = Literal["last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite"]
+"""Wordings made of a dialogue's turns; a lone question is its own wording in each."""
+
+
 class VariantSettings(Section):
     """The wordings of a query that get a list of their own."""
 
-    use: tuple[Literal["original", "keywords", "temporal", "method"], ...] = (
-        "original",
-        "keywords",
-        "temporal",
-        "method",
-    )
+    use: tuple[PlainWording | TurnWording, ...] = ("original", "keywords", "temporal", "method")
+    """Those that get a BM25 list. `original` is the question: of a dialogue, its last turn."""
+    dense: tuple[Literal["original"] | TurnWording, ...] = ("original",)
+    """Those that get a dense list, where `retrieval.lists` has `dense`."""
     max_keywords: int = Field(12, ge=1)
     min_chars: int = Field(3, ge=1)
     """Shorter words are not keywords."""
+    decay: tuple[float, ...] = (1.0, 0.5, 0.25)
+    """
+    `decayed`: weights of the question, of the user's turn before it, and so on; the last is that of
+    all older turns together.
+    """
+    question: Literal["original"] | TurnWording = "original"
+    """The wording that reranking, evidence and answer take for the question."""
+
+    @field_validator("decay")
+    @classmethod
+    def _check_decay(cls, decay: tuple[float, ...]) -> tuple[float, ...]:
+        if not decay or decay[0] <= 0 or min(decay) < 0:
+            raise ValueError("weights are 0 or more, and the question's is more than 0")
+        return decay
 
 
 class FeedbackSettings(Section):
@@ -150,8 +170,9 @@ class RetrievalSettings(Section):
 
     lists: tuple[Literal["candidate-order", "bm25", "dense"], ...] = ("bm25",)
     """
-    `bm25`: one list per variant, and feedback. `dense`: one for the original. `candidate-order`
-    ranks nothing: passages as the candidates list their documents; it stands alone.
+    `bm25`: one list per wording of `variants.use`, and feedback. `dense`: one per wording of
+    `variants.dense`. `candidate-order` ranks nothing: passages as the candidates list their
+    documents; it stands alone.
     """
     depth: int = Field(200, ge=1, le=10_000)
     """Hits kept per list (per document with `candidate-order`)."""
@@ -160,10 +181,17 @@ class RetrievalSettings(Section):
 
 
 class FusionSettings(Section):
-    """Reciprocal rank fusion."""
+    """How several lists become one."""
 
+    method: Literal["rrf", "highest"] = "rrf"
+    """
+    `rrf`: reciprocal rank fusion. `highest`: a passage's highest score in any list, which compares
+    scores, so the lists must come from one source.
+    """
     rrf_k: int = Field(60, ge=1)
     """Damping constant; not a depth."""
+    weights: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    """`rrf`: weight of a list, by its name (`bm25:decayed`); 1 where none is given."""
 
 
 class RerankSettings(Section):
@@ -405,6 +433,31 @@ class PipelineSettings(Section):
         if self.units.grouping == "file" and self.units.file is None:
             raise ValueError("units.grouping=file needs units.file")
         return self
+
+    @model_validator(mode="after")
+    def _check_fusion(self) -> Self:
+        names = self.list_names()
+        if self.fusion.method == "highest" and len({name.partition(":")[0] for name in names}) > 1:
+            raise ValueError(
+                "fusion.method=highest compares scores, and those of bm25 and dense lists are of "
+                "different scales; use lists of one source, or fusion.method=rrf"
+            )
+        unknown = [name for name in self.fusion.weights if name not in names]
+        if unknown:
+            raise ValueError(
+                f"fusion.weights names {unknown[0]!r}; the lists are {', '.join(names)}"
+            )
+        return self
+
+    def list_names(self) -> tuple[str, ...]:
+        """The first lists, and feedback's, as rankings and `fusion.weights` call them."""
+        wordings = {"bm25": self.variants.use, "dense": self.variants.dense}
+        names = [
+            f"{source}:{wording}"
+            for source in self.retrieval.lists
+            for wording in wordings.get(source, ())
+        ]
+        return (*names, *(("bm25:feedback",) if self.feedback.enabled else ()))
 
 
 class Settings(PipelineSettings):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ccrag.config import ChunkingSettings
-from ccrag.corpus.chunking import window_passages
+from ccrag.corpus.chunking import whole_passages, window_passages
 from ccrag.corpus.semantic import (
     CutSentences,
     VectorsOf,
@@ -65,7 +65,9 @@ def cut_documents(
     """
     counts = counts or EncodingCounts()
     cut: Iterator[CutDocument]
-    if settings.method == "window":
+    if settings.method == "none":
+        cut = (CutDocument(d, edges, whole_passages(d, edges=edges)) for d, edges in documents)
+    elif settings.method == "window":
         cut = (CutDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
     else:
         vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts)

@@ -5,7 +5,8 @@ Every error ccrag raises on purpose. Imports nothing of ours.
     ├── ConfigError                 a setting is unknown, malformed or contradictory
     ├── InputError                  a file, record or argument of the user's
     │   ├── EmptyCandidatesError    a query without candidates
-    │   └── UnknownDocumentError    candidate ids that the index does not hold
+    │   ├── UnknownDocumentError    candidate ids that the index does not hold
+    │   └── UnknownCollectionError  a collection that the index does not hold
     ├── EngineError                 OpenSearch refused, failed or is out of reach
     │   ├── EngineDownError         OpenSearch is out of reach; the same request may work later
     │   ├── IndexMissingError       no such index yet
@@ -70,6 +71,22 @@ class UnknownDocumentError(InputError):
         super().__init__(
             f"query {query_id!r}: index {index!r} does not hold {first}{more}; "
             "correct the ids, index the documents, or pass --set candidates.unknown=warn"
+        )
+
+
+class UnknownCollectionError(InputError):
+    """A query's candidates are a collection that the index does not hold."""
+
+    def __init__(self, query_id: str, collection: str, *, known: Iterable[str], index: str) -> None:
+        self.query_id = query_id
+        self.collection = collection
+        self.known = tuple(known)
+        self.index = index
+        names = ", ".join(map(repr, self.known))
+        held = f"its collections are {names}" if names else "it has no collections"
+        super().__init__(
+            f"query {query_id!r}: index {index!r} does not hold collection {collection!r}; {held}; "
+            "correct the name, or index the documents as NAME=PATH"
         )
 
 

@@ -1,6 +1,6 @@
 """From files to a served index: scan, cut, write, switch."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,6 +42,7 @@ def index_documents(
     name: str,
     settings: Settings,
     *,
+    collections: Mapping[Path, str] | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     citations: Path | None = None,
     on_progress: OnDocuments = ignore_documents,
@@ -54,12 +55,15 @@ def index_documents(
     once to cut and write. Cutting runs ahead of writing in a thread, so both keep a core busy;
     memory does not grow with the collection.
 
+    Args:
+        collections: the collection of all documents below a path, by path.
+
     Raises:
         InputError: a file or record at fault (with `on_error="skip"`, only whole files).
         EngineError: the engine could not be started or written to.
     """
     return index_corpus(
-        lambda: CorpusScan(paths, on_error=on_error, citations=citations),
+        lambda: CorpusScan(paths, collections=collections, on_error=on_error, citations=citations),
         name,
         settings,
         on_progress=on_progress,
@@ -93,6 +97,7 @@ def index_corpus(
             documents=corpus.count,
             max_edges=corpus.max_edges,
             recipe=recipe,
+            collections=corpus.report.collections,
         )
 
         def cut() -> Iterator[CutDocument]:

@@ -15,15 +15,11 @@ from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.llm import Llm, load_llm
 from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker
-from ccrag.pipeline import (
-    Pipeline,
-    needs_llm,
-    needs_query_vectors,
-    needs_reranker,
-    needs_support,
-)
+from ccrag.pipeline import Pipeline, needs_llm, needs_reranker, needs_support
 from ccrag.recipes import recipe_of
+from ccrag.stages.asking import first_requests, needs_query_vectors
 from ccrag.stages.writing import Writer
+from ccrag.types import JSON, Query
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
@@ -109,6 +105,12 @@ def open_pipeline(
     client = open_client(settings, notify=notify)
     index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
     return Models().pipeline(settings, index, writer=writer)
+
+
+def show_requests(settings: PipelineSettings, query: Query) -> list[JSON]:
+    """The searches of a query's first round, as they would be sent; no engine is asked."""
+    encoder = load_encoder(settings.encoder) if needs_query_vectors(settings) else None
+    return first_requests(settings, query, encoder)
 
 
 def check_encoder(encoder: Encoder, facts: IndexFacts, *, pipeline: str) -> None:

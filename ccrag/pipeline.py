@@ -13,24 +13,30 @@ from time import perf_counter
 
 from ccrag.answering.support import Support
 from ccrag.concurrency import in_order
-from ccrag.config import PipelineSettings
+from ccrag.config import FusionSettings, PipelineSettings
 from ccrag.engine import bodies, hits
 from ccrag.engine.index import Index
-from ccrag.errors import CcragError, EngineError, ModelError, UnknownDocumentError
+from ccrag.errors import (
+    CcragError,
+    EngineError,
+    UnknownCollectionError,
+    UnknownDocumentError,
+)
 from ccrag.models.encoder import Encoder
 from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.retrieval.feedback import feedback_terms, feedback_variant
-from ccrag.retrieval.fusion import rrf
+from ccrag.retrieval.fusion import highest, rrf
 from ccrag.retrieval.neighbours import neighbour_ordinals, with_neighbours
 from ccrag.retrieval.select import select
-from ccrag.retrieval.variants import has_temporal_intent, keywords, make_variants
-from ccrag.stages.lists import Ask, Lists, lists_of, request_bodies
+from ccrag.retrieval.variants import has_temporal_intent
+from ccrag.stages.asking import asks_of, encode_wordings, put_wordings
+from ccrag.stages.lists import Ask, Lists, lists_of
 from ccrag.stages.reading import Reader
 from ccrag.stages.reranking import Reranking
 from ccrag.stages.way import Failure, Watch, Way, unwatched
 from ccrag.stages.writing import Writer, writer_of
-from ccrag.types import JSON, Answer, Candidates, DocId, Query, Result, Variant
+from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
 
 BATCHES_AT_ONCE = 2
 """While the engine searches for one batch, Python works on the other."""
@@ -137,12 +143,22 @@ class Pipeline:
 
     def _check_candidates(self, ways: list[Way]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""
+        self._check_collections(ways)
         named = [doc_id for way in ways for doc_id in way.query.candidates.doc_ids or ()]
         unknown = self.index.unknown(named)
         for way in ways:
             missing = [d for d in way.query.candidates.doc_ids or () if d in unknown]
             if missing:
                 self._leave_out(way, missing)
+
+    def _check_collections(self, ways: list[Way]) -> None:
+        facts = self.index.facts
+        for way in ways:
+            name = way.query.candidates.collection
+            if name is not None and name not in facts.collections:
+                way.error = UnknownCollectionError(
+                    way.query_id, name, known=facts.collections, index=facts.name
+                )
 
     def _leave_out(self, way: Way, missing: Sequence[DocId]) -> None:
         known = [d for d in way.query.candidates.doc_ids or () if d not in missing]
@@ -154,17 +170,10 @@ class Pipeline:
 
     def _make_variants(self, ways: list[Way]) -> None:
         for way in ways:
-            put_variants(way, self.settings)
+            put_wordings(way, self.settings)
 
     def _encode_queries(self, ways: list[Way]) -> None:
-        """Vectors of all queries in one call, where a stage needs them."""
-        if not needs_query_vectors(self.settings):
-            return
-        if self._encoder is None:
-            raise ModelError(f"pipeline {self.settings.name} needs an encoder")
-        vectors = self._encoder.encode_queries([way.query.text for way in ways]).vectors
-        for way, vector in zip(ways, vectors, strict=True):
-            way.vector = vector
+        encode_wordings(ways, self.settings, self._encoder)
 
     def _first_lists(self, ways: list[Way], lists: Lists) -> None:
         asks = [ask for way in ways for ask in asks_of(way, self.settings)]
@@ -213,7 +222,7 @@ class Pipeline:
             if len(way.lists) == 1:
                 way.ranking = way.lists[0]
             else:
-                way.now_ranked(rrf(way.lists, k=self.settings.fusion.rrf_k))
+                way.now_ranked(_fused(way.lists, self.settings.fusion))
 
     def _fetch_shortlists(self, ways: list[Way]) -> None:
         """Texts of all shortlists in one request; ranking so far needed ids alone."""
@@ -233,8 +242,7 @@ class Pipeline:
                 max_passages=settings.passages,
                 max_per_document=settings.max_per_document,
                 near_duplicate=settings.near_duplicate,
-                temporal_coverage=settings.temporal_coverage
-                and has_temporal_intent(way.query.text),
+                temporal_coverage=settings.temporal_coverage and has_temporal_intent(way.question),
                 max_words=settings.max_words,
             )
             way.notes += notes
@@ -257,6 +265,13 @@ class Pipeline:
             way.read = with_neighbours(way.read, tuple(way.passages.values()), width=width)
 
 
+def _fused(lists: Sequence[Ranking], settings: FusionSettings) -> Ranking:
+    if settings.method == "highest":
+        return highest(lists)
+    weights = [settings.weights.get(ranking.stage, 1.0) for ranking in lists]
+    return rrf(lists, k=settings.rrf_k, weights=weights)
+
+
 def _leave_unread(ways: list[Way]) -> None:
     """A search wants no evidence."""
 
@@ -264,39 +279,6 @@ def _leave_unread(ways: list[Way]) -> None:
 def _leave_unanswered(ways: list[Way]) -> None:
     for way in ways:
         way.answer = Answer(way.query_id, (), (), ())
-
-
-def put_variants(way: Way, settings: PipelineSettings) -> None:
-    """Give `way` its keywords and its wordings."""
-    if bodies.searched(way.query.text) != way.query.text:
-        way.note("variants", f"a long query: its first {bodies.MAX_WORDS} words are searched")
-    use = settings.variants
-    way.keywords = keywords(way.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars)
-    way.variants = make_variants(
-        way.query.text, use=use.use, max_keywords=use.max_keywords, min_chars=use.min_chars
-    )
-
-
-def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
-    """The first lists of a query; the original's best passages come whole, for feedback."""
-    texts = settings.feedback.passages if settings.feedback.enabled else 0
-    original = Variant("original", way.query.text)
-    asks: list[Ask] = []
-    for source in settings.retrieval.lists:
-        if source == "bm25":
-            asks += [
-                Ask(way.query, variant, texts=texts if variant.name == "original" else 0)
-                for variant in way.variants
-            ]
-        else:
-            asks.append(Ask(way.query, original, source, way.vector))
-    return asks
-
-
-def needs_query_vectors(settings: PipelineSettings) -> bool:
-    """Whether a stage compares the query's vector with something."""
-    by_cosine = settings.evidence.scorer in ("bi-encoder", "fused")
-    return by_cosine or "dense" in settings.retrieval.lists
 
 
 def needs_reranker(settings: PipelineSettings) -> bool:
@@ -318,13 +300,6 @@ def needs_support(settings: PipelineSettings) -> bool:
     """Whether a model holds generated sentences against their evidence."""
     answer = settings.answer
     return needs_llm(settings) and answer.unsupported != "keep" and answer.support_model is not None
-
-
-def first_requests(settings: PipelineSettings, query: Query) -> list[JSON]:
-    """The searches of a query's first round, as they would be sent; sends nothing."""
-    way = Way(query)
-    put_variants(way, settings)
-    return [body for ask in asks_of(way, settings) for body in request_bodies(settings, ask)]
 
 
 def _wanted_neighbours(way: Way, width: int) -> list[tuple[DocId, set[int]]]:

@@ -63,14 +63,17 @@ def unit_rules(settings: PipelineSettings) -> UnitRules:
 def _chunking_fields(chunking: ChunkingSettings) -> set[str]:
     """The settings that the method reads; the others must not change the recipe."""
     own = {
-        "window": {"overlap_sentences"},
-        "semantic": {"semantic_threshold"},
-        "topic-shift": {"topic_shift_threshold"},
+        "none": set[str](),
+        "window": {"max_words", "overlap_sentences"},
+        "semantic": {"max_words", "semantic_threshold"},
+        "topic-shift": {"max_words", "topic_shift_threshold"},
     }
-    return {"method", "max_words", *own[chunking.method]}
+    return {"method", *own[chunking.method]}
 
 
 def _chunking_name(chunking: ChunkingSettings) -> str:
+    if chunking.method == "none":
+        return "whole"
     detail = {
         "window": f"{chunking.overlap_sentences}o",
         "semantic": f"{chunking.semantic_threshold:g}",

@@ -10,7 +10,7 @@ from ccrag.errors import InputError
 from ccrag.formats.trec_run import read_qrels
 from ccrag.models.judged import JudgedQuery
 from ccrag.retrieval.lexical import CandidateBm25
-from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query
+from ccrag.types import Candidates, DocId, Document, Part, Passage, PassageId, Query
 
 POOL = 100
 """Candidates of a query that names none: so many of BM25's best, and those judged."""
@@ -91,7 +91,8 @@ class _Ranker:
     def _best_passages(self, query: Query) -> dict[DocId, str]:
         """The text of each document's best passage, of documents that share a term, best first."""
         best: dict[DocId, str] = {}
-        for hit in self._bm25.rank(query.query_id, "bm25", query.text, depth=len(self._passages)):
+        asked = (Part(query.text, 1.0),)
+        for hit in self._bm25.rank(query.query_id, "bm25", asked, depth=len(self._passages)):
             best.setdefault(hit.doc_id, self._passages[hit.passage_id].text)
         return best
 

@@ -23,6 +23,7 @@ UnitId = str
 SectionPath = tuple[str, ...]
 JSON = dict[str, Any]
 """A JSON object."""
+Speaker = Literal["user", "agent"]
 TextSource = Literal["full_text", "abstract", "title", "none"]
 
 MAX_DOC_ID_BYTES = 480
@@ -51,6 +52,8 @@ class Document:
     """What this is a version of: documents that share it are versions of one another."""
     version: str | None = None
     """What this version is called, e.g. `2.1`."""
+    collection: str | None = None
+    """The named collection it belongs to, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,8 @@ class Passage:
     date: str | None = None
     edges: int = 0
     """Citation edges that touch the document, for the citation prior."""
+    collection: str | None = None
+    """The document's."""
 
     def slice(self, span: Span) -> str:
         """The document's text at `span`, which must lie inside this passage."""
@@ -145,14 +150,16 @@ def is_passage_id(name: DocId | PassageId) -> bool:
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """
-    The documents that may answer a query: ids in the order given, or the whole index.
+    The documents that may answer a query: ids in the order given, a collection, the whole index.
 
-    Build with `Candidates.of` or `Candidates.whole_index`; an empty set cannot be built.
+    Build with `Candidates.of`, `of_collection` or `whole_index`; an empty set cannot be built.
     """
 
     doc_ids: tuple[DocId, ...] | None
-    """None means the whole index, said explicitly."""
+    """None means all documents of `collection` or, said explicitly, of the whole index."""
     _members: frozenset[DocId] = field(default=frozenset(), repr=False, compare=False)
+    collection: str | None = None
+    """The name of the collection whose documents all are candidates; never with `doc_ids`."""
 
     @classmethod
     def of(cls, doc_ids: Iterable[DocId], *, query_id: QueryId) -> Candidates:
@@ -178,7 +185,20 @@ class Candidates:
         """Every document of the index that is asked."""
         return cls(None)
 
+    @classmethod
+    def of_collection(cls, name: str) -> Candidates:
+        """Every document of the collection `name`."""
+        return cls(None, collection=name)
+
+    def admits(self, doc_id: DocId, *, collection: str | None) -> bool:
+        """Whether a document, which lies in `collection`, is one of the candidates."""
+        if self.collection is not None:
+            return collection == self.collection
+        return self.doc_ids is None or doc_id in self._members
+
     def __contains__(self, doc_id: object) -> bool:
+        if self.collection is not None:
+            raise InvariantError("an id alone does not say which collection a document lies in")
         return self.doc_ids is None or doc_id in self._members
 
 
@@ -186,7 +206,7 @@ class Candidates:
 class Turn:
     """One earlier turn of a dialogue."""
 
-    speaker: Literal["user", "agent"]
+    speaker: Speaker
     text: str
 
 
@@ -198,6 +218,14 @@ class Query:
     text: str
     candidates: Candidates
     turns: tuple[Turn, ...] = ()
+    """The dialogue before the question, oldest first."""
+
+
+class Part(NamedTuple):
+    """A text of a wording, and the weight of its score."""
+
+    text: str
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +234,13 @@ class Variant:
 
     name: str
     text: str
+    parts: tuple[Part, ...] = ()
+    """What is searched instead of `text`, if given: a passage's score is the weighted sum."""
+
+    @property
+    def searched(self) -> tuple[Part, ...]:
+        """The parts, or the text alone with weight 1."""
+        return self.parts or (Part(self.text, 1.0),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +301,8 @@ class Evidence:
     end: int
     text: str
     score: float
+    collection: str | None = None
+    """The document's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ def whole_passage(doc: Document, *, edges: int = 0) -> Passage:
         title=doc.title,
         date=doc.date,
         edges=edges,
+        collection=doc.collection,
     )
 
 

@@ -65,7 +65,11 @@ def assemble(
 
 
 def _by_id(query: Query, evidence: Sequence[Evidence]) -> dict[str, Evidence]:
-    leaked = {item.doc_id for item in evidence if item.doc_id not in query.candidates}
+    leaked = {
+        item.doc_id
+        for item in evidence
+        if not query.candidates.admits(item.doc_id, collection=item.collection)
+    }
     if leaked:
         raise CandidateLeakError(query.query_id, leaked)
     shown = {item.evidence_id: item for item in evidence}

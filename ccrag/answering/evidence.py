@@ -131,4 +131,5 @@ def _evidence(evidence_id: str, candidate: CandidateSentence, score: float) -> E
         end=candidate.span.end,
         text=candidate.text,
         score=score,
+        collection=candidate.passage.collection,
     )

@@ -1,6 +1,5 @@
 """`ccrag search` and `ccrag ask`: one question, for a person or a program."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import orjson
@@ -8,6 +7,7 @@ import typer
 
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import (
+    Collection,
     Docs,
     DocsFile,
     IndexName,
@@ -18,7 +18,7 @@ from ccrag.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from ccrag.types import Query
+    from ccrag.types import Candidates, Query
 
 QUERY_ID = "q"
 Text = Annotated[str, typer.Argument(help="The question.")]
@@ -34,6 +34,7 @@ def search(
     docs: Docs = None,
     docs_file: DocsFile = None,
     whole_index: WholeIndex = False,
+    collection: Collection = None,
     pipeline: PipelineName = None,
     overrides: Overrides = None,
     top_n: Annotated[int, typer.Option("--top", min=1, help="Passages to print.")] = 10,
@@ -50,14 +51,13 @@ def search(
     """
     from ccrag.cli import render
     from ccrag.layers import load_settings
-    from ccrag.opening import open_pipeline
-    from ccrag.pipeline import first_requests
+    from ccrag.opening import open_pipeline, show_requests
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
-        query = _query(text, docs, docs_file, whole_index)
+        query = _query(text, read_candidates(docs, docs_file, whole_index, collection))
         if show_body:
-            _print_json(first_requests(settings, query))
+            _print_json(show_requests(settings, query))
             return
         result = open_pipeline(settings, index, notify=notify).search(query)
         if as_json:
@@ -72,6 +72,7 @@ def ask(
     docs: Docs = None,
     docs_file: DocsFile = None,
     whole_index: WholeIndex = False,
+    collection: Collection = None,
     pipeline: PipelineName = None,
     overrides: Overrides = None,
     as_json: AsJson = False,
@@ -89,7 +90,7 @@ def ask(
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
-        query = _query(text, docs, docs_file, whole_index)
+        query = _query(text, read_candidates(docs, docs_file, whole_index, collection))
         result = open_pipeline(settings, index, notify=notify).answer(query)
         if as_json:
             _print_json(result_json(result))
@@ -97,13 +98,13 @@ def ask(
             render.print_answer(result, explain=explain)
 
 
-def _query(text: str, docs: str | None, docs_file: Path | None, whole_index: bool) -> "Query":
+def _query(text: str, candidates: "Candidates") -> "Query":
     from ccrag.errors import InputError
     from ccrag.types import Query
 
     if not text.strip():
         raise InputError("the question is empty")
-    return Query(QUERY_ID, text, read_candidates(docs, docs_file, whole_index))
+    return Query(QUERY_ID, text, candidates)
 
 
 def _print_json(value: object) -> None:

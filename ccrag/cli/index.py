@@ -9,6 +9,7 @@ import typer
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import IndexName, Overrides
 from ccrag.cli.progress import progress_bar
+from ccrag.errors import InputError
 
 if TYPE_CHECKING:
     from ccrag.indexing import IndexReport
@@ -22,7 +23,13 @@ class OnError(StrEnum):
 
 
 def index(
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders of documents.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]PATH...",
+            help="Files or folders of documents; with NAME=, those of a named collection.",
+        ),
+    ],
     index: IndexName,
     pipeline: Annotated[
         str | None,
@@ -46,26 +53,40 @@ def index(
     Load, cut and write documents. Resumes after a kill; does nothing when nothing changed.
 
     Example: ccrag index documents.jsonl --index demo
+
+    Example: ccrag index fiqa=corpus/fiqa.jsonl govt=corpus/govt.jsonl --index mtrag
     """
     from ccrag.indexing import index_documents
     from ccrag.layers import load_settings
     from ccrag.recipes import recipe_of
 
     with user_errors():
+        sources = [_source(path) for path in paths]
         names = pipeline.split(",") if pipeline else [None]
         wanted = {recipe_of(s).name: s for s in (load_settings(n, overrides or []) for n in names)}
         for at, (recipe, settings) in enumerate(wanted.items()):
             with progress_bar(f"indexing {recipe}") as on_progress:
                 report = index_documents(
-                    paths,
+                    [path for path, _ in sources],
                     index,
                     settings,
+                    collections={path: name for path, name in sources if name is not None},
                     on_error=on_error.value,
                     citations=citations,
                     on_progress=on_progress,
                     notify=notify,
                 )
             _print(report, index, recipe, with_load=at == 0)
+
+
+def _source(argument: str) -> tuple[Path, str | None]:
+    """The path and the collection that an argument names; a path may hold `=` itself."""
+    name, equals, path = argument.partition("=")
+    if not equals or Path(argument).exists():
+        return Path(argument), None
+    if not name or not path:
+        raise InputError(f"{argument!r}: expected NAME=PATH")
+    return Path(path), name
 
 
 def _print(report: "IndexReport", name: str, recipe: str, *, with_load: bool) -> None:

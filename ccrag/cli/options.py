@@ -62,9 +62,17 @@ BertScore = Annotated[Path | None, typer.Option(help="Folder of a model for BERT
 BertScoreLayers = Annotated[int, typer.Option(min=1, help="The layer BERTScore reads it at.")]
 
 
-def read_candidates(docs: str | None, docs_file: Path | None, whole_index: bool) -> "Candidates":
+Collection = Annotated[
+    str | None,
+    typer.Option("--collection", metavar="NAME", help="Every document of this collection."),
+]
+
+
+def read_candidates(
+    docs: str | None, docs_file: Path | None, whole_index: bool, collection: str | None
+) -> "Candidates":
     """
-    The candidates that exactly one of the three options names.
+    The candidates that exactly one of the four options names.
 
     Raises:
         InputError: none or several of them were given, or they name no id.
@@ -72,8 +80,13 @@ def read_candidates(docs: str | None, docs_file: Path | None, whole_index: bool)
     from ccrag.corpus.queries import read_doc_ids
     from ccrag.types import Candidates
 
-    if sum((docs is not None, docs_file is not None, whole_index)) != 1:
-        raise InputError("say which documents may answer: one of --docs, --docs-file, --all")
+    given = (docs is not None, docs_file is not None, whole_index, collection is not None)
+    if sum(given) != 1:
+        raise InputError(
+            "say which documents may answer: one of --docs, --docs-file, --collection, --all"
+        )
+    if collection is not None:
+        return Candidates.of_collection(collection)
     if whole_index:
         return Candidates.whole_index()
     if docs_file is not None:

@@ -31,6 +31,10 @@ def run(
     whole_index: Annotated[
         bool, typer.Option("--all", help="Queries without candidates may use the whole index.")
     ] = False,
+    collection: Annotated[
+        str | None,
+        typer.Option("--collection", metavar="NAME", help="Queries without candidates use this."),
+    ] = None,
 ) -> None:
     """
     Answer a query file: responses.jsonl, run.trec, ir-metadata.yml and provenance.json.
@@ -46,7 +50,7 @@ def run(
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
-        asked = read_queries(queries, whole_index=whole_index)
+        asked = read_queries(queries, whole_index=whole_index, collection=collection)
         opened = open_pipeline(settings, index, notify=notify)
         with progress_bar("answering", len(asked)) as on_progress:
             report = run_queries(

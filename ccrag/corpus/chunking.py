@@ -2,7 +2,7 @@
 Window chunking: passages of whole sentences under a cap of words. Pure: no I/O, no settings.
 
 The cap always holds. Where one sentence is longer it is cut, at clause punctuation if possible; the
-pieces then stand as sentences of their own.
+pieces then stand as sentences of their own. Documents that are passages already are left whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -63,6 +63,17 @@ def window_passages(
     """
     runs = _runs(document.text, max_words=max_words, overlap=overlap_sentences)
     return passages_of(document, runs, edges=edges)
+
+
+def whole_passages(document: Document, *, edges: int = 0) -> list[Passage]:
+    """
+    `document` as one passage, however long; a text of white space has none.
+
+    Its sections are not told apart: headings are sentences, and the passage's path is ().
+    """
+    sections = sentences_by_section(document.text)
+    sentences = [sentence for _, found in sections for sentence in found]
+    return passages_of(document, [((), sentences)] if sentences else (), edges=edges)
 
 
 def _runs(

@@ -17,6 +17,7 @@ DOC_ID_NAMES = ("doc_id", "id", "docid", "_id", "document_id")
 _FULL_TEXT_NAMES = ("fullText", "full_text", "text", "body", "contents")
 _DATE_NAMES = ("publishedDate", "published", "date", "year", "timestamp")
 _LINK_NAMES = ("links", "references")
+COLLECTION_NAMES = ("Collection", "collection")
 _DATE = re.compile(r"\d{4}(?!\d)|(?:1[5-9]|20)\d{6}(?!\d)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BETWEEN_IDS = re.compile(r"[\s,;]+")
@@ -107,6 +108,17 @@ def _item_id(item: object, *, field: str) -> DocId:
     return as_id(item, field=f"an item of {field}")
 
 
+def collection_of(fields: Fields) -> str | None:
+    """
+    The collection a record names, if any.
+
+    Raises:
+        RecordError: its name is not usable as an id.
+    """
+    found = first_field(fields, COLLECTION_NAMES)
+    return None if found is None else as_id(found[1], field=found[0])
+
+
 def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
     """The first text that is not blank, full text before abstract before title, and its source."""
     for name in _FULL_TEXT_NAMES:
@@ -168,4 +180,5 @@ def document_of(fields: Fields, *, in_cells: bool = False) -> Document:
         source,
         _version_of(fields),
         _version(fields),
+        collection_of(fields),
     )

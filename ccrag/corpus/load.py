@@ -6,8 +6,8 @@ Nothing is kept of a document once it is handed on; ids that must be compared li
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -35,6 +35,7 @@ OnError = Literal["stop", "skip"]
 PAGE_SUFFIXES = (".md", ".txt")
 """One document a file."""
 MAX_EXAMPLES = 20
+MAX_COLLECTIONS = 1_000
 
 
 @dataclass(slots=True)
@@ -43,6 +44,8 @@ class LoadReport:
 
     documents: int = 0
     files: int = 0
+    collections: Counter[str] = field(default_factory=Counter)
+    """Documents per named collection."""
     text_sources: Counter[str] = field(default_factory=Counter)
     """Documents per `text_source`; those under "none" have no text at all."""
     unsupported: Counter[str] = field(default_factory=Counter)
@@ -54,9 +57,21 @@ class LoadReport:
     """The first messages about skipped records."""
 
     def add(self, document: Document) -> None:
-        """Count a document."""
+        """
+        Count a document.
+
+        Raises:
+            InputError: the documents belong to more collections than an index can name.
+        """
         self.documents += 1
         self.text_sources[document.text_source] += 1
+        if document.collection is not None:
+            self.collections[document.collection] += 1
+            if len(self.collections) > MAX_COLLECTIONS:
+                raise InputError(
+                    f"the documents name more than {MAX_COLLECTIONS} collections, which an index "
+                    "cannot hold; rename the field `collection` if it means something else"
+                )
 
     def skip(self, error: RecordError) -> None:
         """Count a record that was left out."""
@@ -68,6 +83,9 @@ class LoadReport:
         """The report for a person; nothing is said of what did not happen."""
         sources = ", ".join(f"{n} {name}" for name, n in self.text_sources.most_common())
         said = [f"{self.documents} documents from {self.files} files (text: {sources or 'none'})"]
+        if self.collections:
+            held = ", ".join(f"{name} {n}" for name, n in sorted(self.collections.items()))
+            said.append(f"documents per collection: {held}")
         if self.text_sources["none"]:
             said.append(f"{self.text_sources['none']} documents have empty texts")
         if self.unsupported:
@@ -165,9 +183,20 @@ def _unless_repeated(
     return RecordError("duplicate", f"id {document.doc_id!r} again, first at {there}")
 
 
+def _placed(document: Document, collection: str | None) -> Document | RecordError:
+    """`document` in the collection its file stands for; it may not name another itself."""
+    if collection is None or document.collection == collection:
+        return document
+    if document.collection is not None:
+        problem = f"collection {document.collection!r} in the record, {collection!r} for the file"
+        return RecordError("field", problem)
+    return replace(document, collection=collection)
+
+
 def read_documents(
     files: Sequence[Path],
     *,
+    collections: Mapping[Path, str] | None = None,
     on_error: OnError = "stop",
     report: LoadReport | None = None,
     ledger: Ledger | None = None,
@@ -176,6 +205,7 @@ def read_documents(
     The documents of `files` (see `find_files`), in order.
 
     Args:
+        collections: the collection that all documents of a file belong to, by file.
         on_error: at a record that cannot be used, stop, or count it in `report` and go on.
         ledger: where ids are compared, so that of several documents with one id only the first is
             yielded and the others are errors; without it, ids are not compared.
@@ -187,7 +217,10 @@ def read_documents(
     for file, path in enumerate(files):
         if has_bom(path):
             report.with_bom.append(path)
+        collection = (collections or {}).get(path)
         for number, found in _documents_in(path):
+            if isinstance(found, Document):
+                found = _placed(found, collection)
             if ledger is not None and isinstance(found, Document):
                 origin = Origin(file, number)
                 found = _unless_repeated(found, origin, files=files, ledger=ledger)

@@ -177,4 +177,5 @@ def _passage(
         title=document.title,
         date=document.date,
         edges=edges,
+        collection=document.collection,
     )

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import orjson
 
+from ccrag.corpus.dialogues import Dialogue, dialogue_of, marked_dialogue
 from ccrag.corpus.fields import (
     Fields,
     as_id,
     as_ids,
     as_text,
+    collection_of,
     first_field,
     required_field,
 )
@@ -31,30 +33,36 @@ from ccrag.corpus.records import (
 from ccrag.errors import EmptyCandidatesError, InputError
 from ccrag.types import Candidates, DocId, Query, QueryId
 
-_QUERY_ID_NAMES = ("query_id", "qid", "id", "narrative_id", "topic_id")
+_QUERY_ID_NAMES = ("query_id", "qid", "id", "narrative_id", "topic_id", "task_id", "_id")
 _TEXT_NAMES = ("query", "question", "narrative", "text", "title")
 _CANDIDATE_NAMES = ("doc_ids", "candidates", "docids", "documents")
 
 
-def read_queries(path: Path, *, whole_index: bool = False) -> list[Query]:
+def read_queries(
+    path: Path, *, whole_index: bool = False, collection: str | None = None
+) -> list[Query]:
     """
-    The queries of a JSONL, JSON, CSV or TSV file, in order.
+    The queries of a JSONL, JSON, CSV or TSV file, in order; a dialogue's question with its turns.
 
     Args:
         whole_index: a query that names no candidates may be answered from the whole index; one
             that does keeps to them, and an empty list is an error still.
+        collection: the candidates of a query that names none.
 
     Raises:
         EmptyCandidatesError: a query names no candidates.
         InputError: an unusable record, a repeated query id, or no query at all.
     """
     in_cells = data_suffix(path) in TABLE_SUFFIXES
+    otherwise = Candidates.whole_index() if whole_index else None
+    if collection is not None:
+        otherwise = Candidates.of_collection(collection)
     queries: list[Query] = []
     places: dict[QueryId, Place] = {}
     for number, fields in read_records(path):
         place = Place(path, number)
         try:
-            query = _query(fields, in_cells=in_cells, whole_index=whole_index)
+            query = _query(fields, in_cells=in_cells, otherwise=otherwise)
         except InputError as error:
             raise at(place, error) from None
         first = places.setdefault(query.query_id, place)
@@ -66,29 +74,33 @@ def read_queries(path: Path, *, whole_index: bool = False) -> list[Query]:
     return queries
 
 
-def _query(fields: Fields | RecordError, *, in_cells: bool, whole_index: bool) -> Query:
+def _query(fields: Fields | RecordError, *, in_cells: bool, otherwise: Candidates | None) -> Query:
     if isinstance(fields, RecordError):
         raise fields
     if in_cells:
         fields = {name: cell for name, cell in fields.items() if cell != ""}
     id_name, id_value = required_field(fields, _QUERY_ID_NAMES, what="id")
     query_id = as_id(id_value, field=id_name)
-    text_name, text_value = required_field(fields, _TEXT_NAMES, what="query text")
-    text = as_text(text_value, field=text_name)
+    turns, text = dialogue_of(fields) or _question(fields)
     if not text.strip():
         raise InputError(f"query {query_id!r} has an empty text")
-    candidates = _candidates(fields, query_id, in_cells=in_cells, whole_index=whole_index)
-    return Query(query_id, text, candidates)
+    candidates = _candidates(fields, query_id, in_cells=in_cells) or otherwise
+    if candidates is None:
+        raise EmptyCandidatesError(query_id)
+    return Query(query_id, text, candidates, turns)
 
 
-def _candidates(
-    fields: Fields, query_id: QueryId, *, in_cells: bool, whole_index: bool
-) -> Candidates:
+def _question(fields: Fields) -> Dialogue:
+    name, value = required_field(fields, _TEXT_NAMES, what="query text")
+    return marked_dialogue(as_text(value, field=name), field=name)
+
+
+def _candidates(fields: Fields, query_id: QueryId, *, in_cells: bool) -> Candidates | None:
+    """The documents a query lists, else the collection it names, else None."""
     found = first_field(fields, _CANDIDATE_NAMES)
     if found is None:
-        if whole_index:
-            return Candidates.whole_index()
-        raise EmptyCandidatesError(query_id)
+        collection = collection_of(fields)
+        return None if collection is None else Candidates.of_collection(collection)
     doc_ids = as_ids(found[1], field=found[0], in_cell=in_cells)
     return Candidates.of(doc_ids, query_id=query_id)
 

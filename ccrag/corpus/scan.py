@@ -8,7 +8,7 @@ citation edges. The second is checked against it, so that what is indexed is wha
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,6 +49,7 @@ class Digest:
             document.date,
             document.links,
             document.text_source,
+            document.collection,
         )
         if document.version_of is not None or document.version is not None:
             rest = (*rest, document.version_of, document.version)
@@ -81,6 +82,7 @@ class CorpusScan:
         self,
         paths: Sequence[Path],
         *,
+        collections: Mapping[Path, str] | None = None,
         on_error: OnError = "stop",
         citations: Path | None = None,
     ) -> None:
@@ -89,6 +91,7 @@ class CorpusScan:
 
         Args:
             paths: files and folders of documents.
+            collections: the collection of all documents below a path, by path.
             on_error: what to do at a record that cannot be used.
             citations: a table with columns citing_doc_id and cited_doc_id; its edges count beside
                 those the documents' links give, each once.
@@ -99,6 +102,7 @@ class CorpusScan:
         self.report = LoadReport()
         self._on_error: OnError = on_error
         self._files = find_files(paths, self.report)
+        self._collections = _by_file(collections or {})
         self._ledger = Ledger()
         try:
             digest = self._read(paths)
@@ -120,7 +124,11 @@ class CorpusScan:
     def _read(self, paths: Sequence[Path]) -> Digest:
         digest = Digest()
         documents = read_documents(
-            self._files, on_error=self._on_error, report=self.report, ledger=self._ledger
+            self._files,
+            collections=self._collections,
+            on_error=self._on_error,
+            report=self.report,
+            ledger=self._ledger,
         )
         for document in documents:
             digest.add_document(document)
@@ -141,7 +149,10 @@ class CorpusScan:
         digest = Digest()
         repeated = self.report.skipped["duplicate"] > 0
         for document in read_documents(
-            self._files, on_error=self._on_error, ledger=self._ledger if repeated else None
+            self._files,
+            collections=self._collections,
+            on_error=self._on_error,
+            ledger=self._ledger if repeated else None,
         ):
             digest.add_document(document)
             yield document
@@ -166,6 +177,16 @@ class CorpusScan:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _by_file(collections: Mapping[Path, str]) -> dict[Path, str]:
+    """The collection of each file, from that of the paths it lies under."""
+    by_file: dict[Path, str] = {}
+    for path, name in collections.items():
+        for file in find_files([path], LoadReport()):
+            if by_file.setdefault(file, name) != name:
+                raise InputError(f"is put into {by_file[file]!r} and into {name!r}", path=file)
+    return by_file
 
 
 def _read_citations(path: Path, ledger: Ledger) -> None:

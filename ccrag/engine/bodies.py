@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ccrag.types import JSON, Candidates, DocId, PassageId
+from ccrag.types import JSON, Candidates, DocId, Part, PassageId
 
 Vector = NDArray[np.float32]
 """A query's vector, `(dim,)`, unit length."""
@@ -37,6 +37,8 @@ PASSAGES: JSON = {"excludes": ["vector"]}
 
 def candidate_filter(candidates: Candidates) -> list[JSON]:
     """Filter clauses that admit the candidates only; none for the whole index."""
+    if candidates.collection is not None:
+        return [{"term": {"collection": candidates.collection}}]
     if candidates.doc_ids is None:
         return []
     ids = sorted(candidates.doc_ids)
@@ -46,26 +48,42 @@ def candidate_filter(candidates: Candidates) -> list[JSON]:
     return clauses if len(clauses) == 1 else [{"bool": {"should": clauses}}]
 
 
-def searched(text: str) -> str:
-    """The part of `text` that is searched: all of it, or its first `MAX_WORDS` words."""
-    for count, word in enumerate(_WORD.finditer(text), start=1):
-        if count > MAX_WORDS:
-            return text[: word.start()]
-    return text
+def searched(parts: Iterable[Part]) -> list[Part]:
+    """What is searched of `parts`: all of it, or its first `MAX_WORDS` words."""
+    kept: list[Part] = []
+    left = MAX_WORDS
+    for part in parts:
+        text = part.text
+        for word in _WORD.finditer(part.text):
+            if not left:
+                text = part.text[: word.start()]
+                break
+            left -= 1
+        if text.strip() or not kept:
+            kept.append(Part(text, part.weight))
+    return kept
 
 
-def bm25_body(text: str, candidates: Candidates, *, depth: int, title_weight: float) -> JSON:
+def _match(field: str, words: str, *, boost: float) -> JSON:
+    match: JSON = {"query": words}
+    return {"match": {field: match if boost == 1 else {**match, "boost": boost}}}
+
+
+def bm25_body(
+    parts: Sequence[Part], candidates: Candidates, *, depth: int, title_weight: float
+) -> JSON:
     """
-    BM25 of `text` inside the candidates, ids and scores only.
+    BM25 of `parts` inside the candidates, ids and scores only; a score is the weighted sum.
 
-    What is `searched` of `text` is matched as plain words; no operator of any query language is
+    What is `searched` of them is matched as plain words; no operator of any query language is
     read from it. With a `title_weight`, a passage is also found by its document's title, whose
     score is added.
     """
-    words = searched(text)
-    wanted: list[JSON] = [{"match": {"text": {"query": words}}}]
-    if title_weight:
-        wanted.append({"match": {"title": {"query": words, "boost": title_weight}}})
+    wanted: list[JSON] = []
+    for part in searched(parts):
+        wanted.append(_match("text", part.text, boost=part.weight))
+        if title_weight:
+            wanted.append(_match("title", part.text, boost=part.weight * title_weight))
     query = {
         "bool": {
             "should": wanted,
@@ -73,7 +91,7 @@ def bm25_body(text: str, candidates: Candidates, *, depth: int, title_weight: fl
             "filter": candidate_filter(candidates),
         }
     }
-    return _ids_only(query, depth)
+    return _ids_only(query, depth, candidates)
 
 
 def exact_body(vector: Vector, candidates: Candidates, *, depth: int) -> JSON:
@@ -97,7 +115,7 @@ def exact_body(vector: Vector, candidates: Candidates, *, depth: int) -> JSON:
             },
         }
     }
-    return _ids_only(query, depth)
+    return _ids_only(query, depth, candidates)
 
 
 def hnsw_body(vector: Vector, candidates: Candidates, *, depth: int, ef_search: int) -> JSON:
@@ -114,7 +132,7 @@ def hnsw_body(vector: Vector, candidates: Candidates, *, depth: int, ef_search: 
     filters = candidate_filter(candidates)
     if filters:
         knn["filter"] = filters[0]
-    return _ids_only({"knn": {"vector": knn}}, depth)
+    return _ids_only({"knn": {"vector": knn}}, depth, candidates)
 
 
 def with_text(body: JSON, *, depth: int) -> JSON:
@@ -152,7 +170,7 @@ def documents_body(
     query: JSON = {"bool": {"filter": candidate_filter(candidates)}}
     sort: list[JSON] = [{"doc_id": "asc"}]
     if text:
-        words = {"query": searched(text), "operator": "and"}
+        words = {"query": " ".join(p.text for p in searched([Part(text, 1.0)])), "operator": "and"}
         query["bool"] |= {
             "should": [{"match_bool_prefix": {"title": words}}, {"prefix": {"doc_id": text}}],
             "minimum_should_match": 1,
@@ -188,11 +206,15 @@ def ordinals_body(doc_id: DocId, ordinals: Iterable[int]) -> JSON:
     return {**body, "_source": PASSAGES, "sort": [{"ordinal": "asc"}]}
 
 
-def _ids_only(query: JSON, depth: int) -> JSON:
-    return {
+def _ids_only(query: JSON, depth: int, candidates: Candidates | None = None) -> JSON:
+    """Ids and scores and, where candidates are a collection, each hit's, for closure."""
+    body: JSON = {
         "size": depth,
         "_source": False,
         "track_total_hits": False,
         "query": query,
         "sort": BY_SCORE,
     }
+    if candidates is not None and candidates.collection is not None:
+        body["docvalue_fields"] = ["collection"]
+    return body

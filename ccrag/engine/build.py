@@ -7,8 +7,8 @@ what has the alias. (`_meta` is written once, at creation: k-NN 2.19 loses the s
 vector index when its mapping is updated.)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +58,8 @@ class BuildPlan:
     documents: int
     max_edges: int
     recipe: Recipe
+    collections: Mapping[str, int] = field(default_factory=dict)
+    """Documents per named collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,7 @@ def _facts(target: _Target, plan: BuildPlan) -> JSON:
         "corpus": plan.corpus,
         "documents": plan.documents,
         "max_edges": plan.max_edges,
+        "collections": dict(plan.collections),
         "recipe": plan.recipe.name,
         "parameters": dict(plan.recipe.parameters),
         "encoder": plan.recipe.encoder,

@@ -22,6 +22,9 @@ from ccrag.types import (
     doc_id_of,
 )
 
+Place = tuple[DocId, str | None]
+"""A document and the collection it lies in, if any."""
+
 
 def parse_ranking(query: Query, stage: str, response: Mapping[str, Any]) -> Ranking:
     """
@@ -30,11 +33,9 @@ def parse_ranking(query: Query, stage: str, response: Mapping[str, Any]) -> Rank
     Raises:
         CandidateLeakError: a hit's document is not one of the query's candidates.
     """
-    hits = [
-        Hit(hit["_id"], doc_id_of(hit["_id"]), float(hit["_score"]))
-        for hit in response["hits"]["hits"]
-    ]
-    check_closure(query.query_id, query.candidates, (hit.doc_id for hit in hits))
+    found = response["hits"]["hits"]
+    hits = [Hit(hit["_id"], doc_id_of(hit["_id"]), float(hit["_score"])) for hit in found]
+    check_closure(query.query_id, query.candidates, map(_place, found))
     return Ranking.of(query.query_id, stage, hits)
 
 
@@ -45,8 +46,9 @@ def parse_order(query: Query, stage: str, responses: Iterable[Mapping[str, Any]]
     Raises:
         CandidateLeakError: a hit's document is not one of the query's candidates.
     """
-    ids = [hit["_id"] for response in responses for hit in response["hits"]["hits"]]
-    check_closure(query.query_id, query.candidates, map(doc_id_of, ids))
+    found = [hit for response in responses for hit in response["hits"]["hits"]]
+    check_closure(query.query_id, query.candidates, map(_place, found))
+    ids = [hit["_id"] for hit in found]
     hits = [Hit(pid, doc_id_of(pid), 1 / rank) for rank, pid in enumerate(ids, start=1)]
     return Ranking.of(query.query_id, stage, hits)
 
@@ -59,20 +61,31 @@ def parse_passages(query: Query, response: Mapping[str, Any]) -> list[Passage]:
         CandidateLeakError: a passage's document is not one of the query's candidates.
     """
     passages = [parse_passage(hit["_id"], hit["_source"]) for hit in response["hits"]["hits"]]
-    check_closure(query.query_id, query.candidates, (passage.doc_id for passage in passages))
+    places = ((passage.doc_id, passage.collection) for passage in passages)
+    check_closure(query.query_id, query.candidates, places)
     return passages
 
 
-def check_closure(query_id: str, candidates: Candidates, doc_ids: Iterable[DocId]) -> None:
+def check_closure(query_id: str, candidates: Candidates, places: Iterable[Place]) -> None:
     """
     Let only candidates through.
 
     Raises:
-        CandidateLeakError: one of `doc_ids` is not a candidate.
+        CandidateLeakError: a document at one of `places` is not a candidate.
     """
-    leaked = {doc_id for doc_id in doc_ids if doc_id not in candidates}
+    leaked = {
+        doc_id
+        for doc_id, collection in places
+        if not candidates.admits(doc_id, collection=collection)
+    }
     if leaked:
         raise CandidateLeakError(query_id, leaked)
+
+
+def _place(hit: Mapping[str, Any]) -> Place:
+    """A hit's document and, where the search asked for it, its collection."""
+    [collection] = hit.get("fields", {}).get("collection", (None,))
+    return doc_id_of(hit["_id"]), collection
 
 
 def parse_passage(passage_id: PassageId, source: Mapping[str, Any]) -> Passage:
@@ -97,6 +110,7 @@ def parse_passage(passage_id: PassageId, source: Mapping[str, Any]) -> Passage:
         title=source["title"],
         date=source.get("date"),
         edges=source["edges"],
+        collection=source.get("collection"),
     )
 
 
@@ -113,5 +127,6 @@ def passage_source(passage: Passage) -> JSON:
         "title": passage.title,
         "date": passage.date,
         "edges": passage.edges,
+        "collection": passage.collection,
         "text": passage.text,
     }

@@ -1,7 +1,7 @@
 """Reading a built index: rankings, passages, documents. Nothing here writes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opensearchpy import NotFoundError, OpenSearch
@@ -40,6 +40,8 @@ class IndexFacts:
     shards: int
     recipe: Recipe
     """With the encoder's identity, if one was used."""
+    collections: Mapping[str, int] = field(default_factory=dict)
+    """Documents per named collection, by name."""
 
 
 class Index:
@@ -130,10 +132,11 @@ class Index:
             InputError: an id is not among the candidates.
         """
         wanted = list(doc_ids)
-        for doc_id in wanted:
-            if doc_id not in candidates:
-                raise InputError(f"document {doc_id!r} is not among the candidates")
         found = self._get(self.facts.documents_index, wanted)
+        for doc_id in wanted:
+            collection = (found[doc_id] or {}).get("collection")
+            if not candidates.admits(doc_id, collection=collection):
+                raise InputError(f"document {doc_id!r} is not among the candidates")
         return {
             doc_id: _document(doc_id, source)
             for doc_id, source in found.items()
@@ -186,6 +189,7 @@ def open_index(
         max_edges=passages_meta["max_edges"],
         shards=_shards(client, passages_index),
         recipe=recipe,
+        collections=dict(sorted(passages_meta.get("collections", {}).items())),
     )
     return Index(client, facts, settings)
 
@@ -244,6 +248,7 @@ def _document(doc_id: DocId, source: JSON) -> Document:
         date=source.get("date"),
         links=tuple(source["links"]),
         text_source=source["text_source"],
+        collection=source.get("collection"),
     )
 
 
@@ -256,5 +261,6 @@ def document_source(document: Document, *, edges: int) -> JSON:
         "date": document.date,
         "links": document.links,
         "text_source": document.text_source,
+        "collection": document.collection,
         "edges": edges,
     }

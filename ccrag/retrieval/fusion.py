@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion. Pure; ids and ranks only, texts never pass through here."""
+"""Several rankings as one. Pure; ids, ranks and scores only, texts never pass through here."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -30,6 +30,7 @@ def rrf(
     """
     if weights is None:
         weights = [1.0] * len(rankings)
+    _check_one_query(rankings)
     _check(rankings, k, weights)
     shares: defaultdict[PassageId, list[float]] = defaultdict(list)
     documents: dict[PassageId, DocId] = {}
@@ -41,10 +42,34 @@ def rrf(
     return Ranking.of(rankings[0].query_id, "rrf", fused)
 
 
-def _check(rankings: Sequence[Ranking], k: int, weights: Sequence[float]) -> None:
+def highest(rankings: Sequence[Ranking]) -> Ranking:
+    """
+    Merge rankings of one query: a passage has the highest of its scores (5ting, SemEval-2026).
+
+    The scores must be of one scale, for they are compared as they are.
+
+    Returns:
+        The union of the inputs, stage "highest".
+
+    Raises:
+        ValueError: no rankings, or rankings of several queries.
+    """
+    _check_one_query(rankings)
+    best: dict[PassageId, Hit] = {}
+    for hit in (hit for ranking in rankings for hit in ranking):
+        held = best.setdefault(hit.passage_id, hit)
+        if hit.score > held.score:
+            best[hit.passage_id] = hit
+    return Ranking.of(rankings[0].query_id, "highest", best.values())
+
+
+def _check_one_query(rankings: Sequence[Ranking]) -> None:
     query_ids = sorted({ranking.query_id for ranking in rankings})
     if len(query_ids) != 1:
-        raise ValueError(f"rrf needs rankings of one query, got those of {query_ids}")
+        raise ValueError(f"fusion needs rankings of one query, got those of {query_ids}")
+
+
+def _check(rankings: Sequence[Ranking], k: int, weights: Sequence[float]) -> None:
     if k <= 0:
         raise ValueError(f"rrf needs k > 0, got {k}")
     if len(weights) != len(rankings):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccrag.retrieval.analysis import terms
-from ccrag.types import Hit, Passage, QueryId, Ranking
+from ccrag.types import Hit, Part, Passage, QueryId, Ranking
 
 if TYPE_CHECKING:
     import bm25s
@@ -47,23 +47,28 @@ class CandidateBm25:
         titles = [terms(p.title) for p in passages] if title_weight else []
         self._title = _FieldIndex(titles, k1=k1, b=b)
 
-    def rank(self, query_id: QueryId, stage: str, text: str, *, depth: int) -> Ranking:
+    def rank(self, query_id: QueryId, stage: str, parts: Sequence[Part], *, depth: int) -> Ranking:
         """
-        Return the best `depth` passages for `text`.
+        Return the best `depth` passages for `parts`, whose scores are summed by weight.
 
-        A passage that shares no term with `text` is not a hit. A query of stop words, or passages
+        A passage that shares no term with them is not a hit. A query of stop words, or passages
         without words, give an empty ranking.
         """
-        query_terms = terms(text)
-        scores = self._text.scores(query_terms)
-        if self._title_weight:
-            scores = scores + self._title_weight * self._title.scores(query_terms)
+        scores = np.zeros(len(self._passages))
+        for part in parts:
+            scores = scores + part.weight * self._scores(terms(part.text))
         hits = (
             Hit(passage.passage_id, passage.doc_id, float(score))
             for passage, score in zip(self._passages, scores, strict=True)
             if score > 0
         )
         return Ranking.of(query_id, stage, hits).top(depth)
+
+    def _scores(self, query_terms: Sequence[str]) -> Scores:
+        scores = self._text.scores(query_terms)
+        if self._title_weight:
+            scores = scores + self._title_weight * self._title.scores(query_terms)
+        return scores
 
 
 def bm25_scores(

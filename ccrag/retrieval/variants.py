@@ -1,13 +1,14 @@
 """Wordings of a query that get a ranked list of their own. Pure."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Collection, Sequence
+from typing import Literal, get_args
 
 from ccrag.retrieval.analysis import STOP_WORDS, is_cjk, runs, stem, unique_terms
 from ccrag.retrieval.priors import RECENCY, years_in
 from ccrag.types import Variant
 
 VariantName = Literal["original", "keywords", "temporal", "method"]
+VARIANT_NAMES: frozenset[str] = frozenset(get_args(VariantName))
 
 MIN_CJK_CHARS = 2
 """A run of Chinese, Japanese or Korean script is a keyword from this length."""
@@ -53,16 +54,17 @@ def keywords(text: str, *, max_keywords: int, min_chars: int) -> tuple[str, ...]
 
 
 def make_variants(
-    text: str, *, use: Sequence[VariantName], max_keywords: int, min_chars: int
+    text: str, *, use: Collection[str], max_keywords: int, min_chars: int
 ) -> tuple[Variant, ...]:
     """
     Return the wordings of `text` that `use` asks for: original, keywords, temporal, method.
 
-    Always in this order, whatever the order of `use`. `temporal` and `method` exist only for a
-    query with that intent; they are the keywords followed by the expansion words that are not
-    among them. Wordings with the same words in the same order are one variant, the first.
+    Always in this order, whatever the order of `use`; its other names are not looked at.
+    `temporal` and `method` exist only for a query with that intent; they are the keywords followed
+    by the expansion words that are not among them. Wordings with the same words in the same order
+    are one variant, the first.
 
-    At least one: when nothing of `use` applies (no keywords), the original stands in.
+    When none of those that `use` asks for applies (no keywords), the original stands in.
     """
     found = keywords(text, max_keywords=max_keywords, min_chars=min_chars)
     wordings: dict[VariantName, str] = {"original": text, "keywords": " ".join(found)}
@@ -74,7 +76,9 @@ def make_variants(
     for name, wording in wordings.items():
         if name in use and (found or name == "original"):
             distinct.setdefault(tuple(runs(wording)), Variant(name, wording))
-    return tuple(distinct.values()) or (Variant("original", text),)
+    if not distinct and not VARIANT_NAMES.isdisjoint(use):
+        return (Variant("original", text),)
+    return tuple(distinct.values())
 
 
 def has_temporal_intent(text: str) -> bool:

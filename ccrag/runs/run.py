@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -120,12 +121,19 @@ def run_digest(settings: Settings, facts: IndexFacts, queries: Sequence[Query]) 
         "pipeline": pipeline_json(settings),
         "output": settings.output.model_dump(mode="json"),
         "index": [facts.passages_index, facts.documents_index],
-        "queries": [[q.query_id, q.text, q.candidates.doc_ids] for q in queries],
+        "queries": [_query_json(query) for query in queries],
     }
     if (prompt := prompt_of(settings)) is not None:
         decides["prompt"] = prompt.digest
     canonical = orjson.dumps(decides, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=16).hexdigest()
+
+
+def _query_json(query: Query) -> list[Any]:
+    """All of a query that decides its answer."""
+    candidates = query.candidates
+    turns = [[turn.speaker, turn.text] for turn in query.turns]
+    return [query.query_id, query.text, candidates.doc_ids, candidates.collection, turns]
 
 
 def _answer_waiting(

@@ -104,7 +104,7 @@ def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
     if settings.bm25.statistics == "candidates":
         return [bodies.passages_body(candidates, size=PAGE)]
     body = bodies.bm25_body(
-        ask.variant.text, candidates, depth=depth, title_weight=settings.bm25.title_weight
+        ask.variant.searched, candidates, depth=depth, title_weight=settings.bm25.title_weight
     )
     return [body, bodies.with_text(body, depth=ask.texts)] if ask.texts else [body]
 
@@ -179,7 +179,10 @@ class CandidateStatistics:
         except EngineError as error:
             return error
         ranking = scorer.rank(
-            ask.query.query_id, ask.stage, ask.variant.text, depth=self._settings.retrieval.depth
+            ask.query.query_id,
+            ask.stage,
+            ask.variant.searched,
+            depth=self._settings.retrieval.depth,
         )
         best = tuple(passages[hit.passage_id] for hit in ranking.hits[: ask.texts])
         return Reply(ranking, best)

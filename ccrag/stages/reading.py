@@ -78,17 +78,17 @@ class Reader:
             case "order":
                 return order_scores(candidates)
             case "lexical":
-                return lexical_scores(way.query.text, candidates)
+                return lexical_scores(way.question, candidates)
             case "bi-encoder":
                 return cosines
             case "fused":
                 bm25 = self._settings.bm25
-                lexical = bm25_sentence_scores(way.query.text, candidates, k1=bm25.k1, b=bm25.b)
+                lexical = bm25_sentence_scores(way.question, candidates, k1=bm25.k1, b=bm25.b)
                 return rrf_sentence_scores([cosines, lexical], k=self._settings.evidence.rrf_k)
             case "cross-encoder":
                 if self._reranker is None:
                     raise ModelError("evidence.scorer=cross-encoder needs a reranker")
-                scores, notes = sentence_scores(self._reranker, way.query.text, candidates)
+                scores, notes = sentence_scores(self._reranker, way.question, candidates)
                 way.notes += notes
                 return scores
 

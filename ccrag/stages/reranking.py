@@ -41,7 +41,7 @@ class Reranking:
                 return rerank_paper(
                     shortlist,
                     passages=way.passages,
-                    query_text=way.query.text,
+                    query_text=way.question,
                     max_edges=self._max_edges,
                     citation_weight=self._settings.rerank.citation_weight,
                     temporal_weight=self._settings.rerank.temporal_weight,
@@ -52,7 +52,7 @@ class Reranking:
         coded = rerank_published_code(
             shortlist,
             passages=way.passages,
-            query_text=way.query.text,
+            query_text=way.question,
             max_edges=self._max_edges,
             coverage_weight=settings.code_coverage,
             title_weight=settings.code_title,
@@ -68,6 +68,6 @@ class Reranking:
         if self._reranker is None:
             raise ModelError(f"pipeline {self._settings.name} needs a cross-encoder")
         texts = {hit.passage_id: way.passages[hit.passage_id].text for hit in shortlist}
-        scores, notes = scores_by_id(self._reranker, way.query.text, texts)
+        scores, notes = scores_by_id(self._reranker, way.question, texts)
         way.notes += notes
         return scores

@@ -40,13 +40,19 @@ class Way:
 
     query: Query
     keywords: tuple[str, ...] = ()
+    question: str = ""
+    """What reranking, evidence and answer take for the question: of a dialogue, one wording."""
     variants: tuple[Variant, ...] = ()
+    """Wordings with a BM25 list; feedback's, once it is made, is the last."""
+    dense_variants: tuple[Variant, ...] = ()
+    vectors: dict[str, Vector] = field(default_factory=dict)
+    """By the name of the wording: `(dim,)` float32 of unit length, once they are encoded."""
     vector: Vector | None = None
-    """The query's, `(dim,)` float32 of unit length, once it is encoded."""
+    """The question's, likewise."""
     best_texts: tuple[Passage, ...] = ()
     """The original list's best passages, for feedback."""
     lists: list[Ranking] = field(default_factory=list)
-    """First lists, in the order of `variants`."""
+    """First lists, in the order of `retrieval.lists` and of the wordings."""
     ranking: Ranking | None = None
     """The current order: fused, then reranked."""
     later: list[Ranking] = field(default_factory=list)
@@ -69,7 +75,7 @@ class Way:
 
     def unit_vector(self) -> Vector:
         """
-        The query's vector.
+        The question's vector.
 
         Raises:
             InvariantError: it was not encoded.
@@ -111,7 +117,7 @@ class Way:
             read=tuple(passage.passage_id for passage in self.read),
             passages=self.passages,
             trace=Trace(
-                self.variants,
+                tuple(dict.fromkeys((*self.variants, *self.dense_variants))),
                 (*self.lists, *self.later),
                 tuple(self.notes),
                 dict(self.seconds),

@@ -101,7 +101,7 @@ class ExtractiveWriter:
         for way in ways:
             drafts = extract(
                 way.evidence,
-                query_text=way.query.text,
+                query_text=way.question,
                 limits=self._limits,
                 trim=self._answer.trim,
             )

@@ -1,5 +1,6 @@
 """Building small indices without files, for tests of what lies behind loading."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -42,7 +43,8 @@ def build_index(
     recipe = recipe_of(settings)
     if encoder is not None and recipe.needs_encoder:
         recipe = replace(recipe, encoder=tuple(sorted(encoder_identity(encoder).items())))
-    plan = BuildPlan(name, corpus, len(documents), 0, recipe)
+    named = Counter(doc.collection for doc in documents if doc.collection is not None)
+    plan = BuildPlan(name, corpus, len(documents), 0, recipe, named)
     return build(client, plan, lambda: items or cut(documents, settings, encoder), engine)
 
 

@@ -16,7 +16,7 @@ from ccrag.config import (
 )
 from ccrag.errors import CcragError, UnknownDocumentError
 from ccrag.stages.way import Failure
-from ccrag.types import Candidates, Document, Query, Result
+from ccrag.types import Candidates, Document, Part, Query, Result
 from tests.integration.building import build_index, opened, pipeline
 from tests.support import document, query
 
@@ -137,7 +137,7 @@ def test_a_candidate_set_beyond_the_terms_limit_is_searched_whole(
     asked = query("zebra rain", *ids)
     slot: Slot
     [slot] = index.search(
-        [bodies.bm25_body(asked.text, asked.candidates, depth=10, title_weight=0)]
+        [bodies.bm25_body([Part(asked.text, 1.0)], asked.candidates, depth=10, title_weight=0)]
     )
     assert not isinstance(slot, CcragError)
     ranking = hits.parse_ranking(asked, "bm25", slot)

@@ -1,16 +1,21 @@
 from typing import Any
 
+import numpy as np
 import orjson
 import pytest
 
 from ccrag.engine import bodies
-from ccrag.types import Candidates
+from ccrag.types import Candidates, Part
 
 TWO = Candidates.of(["b", "a"], query_id="q")
 
 
+def parts(text: str) -> tuple[Part, ...]:
+    return (Part(text, 1.0),)
+
+
 def test_bm25_filters_inside_the_query_and_breaks_ties_by_id() -> None:
-    assert bodies.bm25_body("graph pruning", TWO, depth=7, title_weight=0) == {
+    assert bodies.bm25_body(parts("graph pruning"), TWO, depth=7, title_weight=0) == {
         "size": 7,
         "_source": False,
         "track_total_hits": False,
@@ -26,14 +31,14 @@ def test_bm25_filters_inside_the_query_and_breaks_ties_by_id() -> None:
 
 
 def test_a_title_weight_adds_a_title_clause() -> None:
-    body = bodies.bm25_body("graph", TWO, depth=7, title_weight=0.5)
+    body = bodies.bm25_body(parts("graph"), TWO, depth=7, title_weight=0.5)
     assert body["query"]["bool"]["should"][1] == {
         "match": {"title": {"query": "graph", "boost": 0.5}}
     }
 
 
 def test_texts_are_the_same_search_with_fields() -> None:
-    body = bodies.bm25_body("graph", TWO, depth=7, title_weight=0)
+    body = bodies.bm25_body(parts("graph"), TWO, depth=7, title_weight=0)
     texts = bodies.with_text(body, depth=2)
     assert texts["query"] is body["query"]
     assert (texts["size"], texts["_source"]) == (2, bodies.PASSAGES)
@@ -64,7 +69,7 @@ def _keys(value: Any) -> set[str]:
 @pytest.mark.parametrize(
     "body",
     [
-        bodies.bm25_body("x", TWO, depth=1, title_weight=1),
+        bodies.bm25_body(parts("x"), TWO, depth=1, title_weight=1),
         bodies.document_body("a", depth=1),
         bodies.passages_body(TWO, size=1, after="a#0"),
         bodies.ordinals_body("a", [1, 0]),
@@ -87,4 +92,32 @@ def test_no_body_filters_after_the_search_or_parses_operators(body: dict[str, An
     ],
 )
 def test_long_queries_are_cut_at_a_word(text: str, kept: str) -> None:
-    assert bodies.searched(text) == kept
+    assert bodies.searched(parts(text)) == list(parts(kept))
+
+
+def test_parts_share_the_words_that_are_searched() -> None:
+    asked = (Part("new " * 300, 1.0), Part("old " * 300, 0.5), Part("oldest", 0.2))
+    assert bodies.searched(asked) == [Part("new " * 300, 1.0), Part("old " * 100, 0.5)]
+
+
+def test_a_parts_weight_boosts_its_clauses_and_scores_are_summed() -> None:
+    body = bodies.bm25_body((Part("new", 1.0), Part("old", 0.5)), TWO, depth=7, title_weight=0.5)
+    assert body["query"]["bool"]["should"] == [
+        {"match": {"text": {"query": "new"}}},
+        {"match": {"title": {"query": "new", "boost": 0.5}}},
+        {"match": {"text": {"query": "old", "boost": 0.5}}},
+        {"match": {"title": {"query": "old", "boost": 0.25}}},
+    ]
+
+
+def test_a_collection_is_filtered_on_and_comes_back_with_every_hit() -> None:
+    fiqa = Candidates.of_collection("fiqa")
+    vector = np.zeros(2, dtype=np.float32)
+    bm25 = bodies.bm25_body(parts("x"), fiqa, depth=1, title_weight=0)
+    exact = bodies.exact_body(vector, fiqa, depth=1)
+    hnsw = bodies.hnsw_body(vector, fiqa, depth=1, ef_search=1)
+    clause = {"term": {"collection": "fiqa"}}
+    assert bm25["query"]["bool"]["filter"] == [clause]
+    assert exact["query"]["script_score"]["query"] == {"bool": {"filter": [clause]}}
+    assert hnsw["query"]["knn"]["vector"]["filter"] == clause
+    assert [body["docvalue_fields"] for body in (bm25, exact, hnsw)] == [["collection"]] * 3

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ccrag.corpus.chunking import window_passages
+from ccrag.corpus.chunking import whole_passages, window_passages
 from ccrag.corpus.words import passage_words
 from ccrag.types import Document, Passage, doc_id_of
 
@@ -177,3 +177,24 @@ def test_real_papers_are_chunked_quickly() -> None:
     found = [passage for text in texts for passage in passages(text, max_words=140)]
     assert time.process_time() - start < 3  # 0.25 s on an idle machine
     assert max(passage_words(passage.text) for passage in found) <= 140
+
+
+def test_a_document_that_is_a_passage_already_is_kept_whole() -> None:
+    text = "\nBonds\n=====\n" + "A bond is a loan. " * 200 + "\n\n## Safe?\nMostly.\n"
+    [passage] = whole_passages(Document("d", "T", text, collection="fiqa"), edges=2)
+    assert passage.text == text.strip()
+    assert document_slice(text, passage) == passage.text
+    assert (passage.section, passage.ordinal, passage.edges) == ((), 0, 2)
+    assert (passage.title, passage.collection) == ("T", "fiqa")
+    spans = passage.sentences
+    assert [s.start for s in spans] == [passage.start, *(s.end for s in spans[:-1])]
+    assert len(spans) > 200
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_of_a_text_of_white_space_no_passage_is_made(text: str) -> None:
+    assert whole_passages(Document("d", "T", text)) == []
+
+
+def document_slice(text: str, passage: Passage) -> str:
+    return text[passage.start : passage.end]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.retrieval.fusion import rrf
-from ccrag.types import Ranking
+from ccrag.retrieval.fusion import highest, rrf
+from ccrag.types import Hit, Ranking
 from tests.unit.stages import ids, ranking
 
 LISTS = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=6)
@@ -79,3 +79,25 @@ def test_passages_of_one_list_keep_its_order(lists: list[list[str]]) -> None:
 def test_the_union_comes_out_once_each(lists: list[list[str]]) -> None:
     fused = ids(rrf(rankings(lists)))
     assert sorted(fused) == sorted({name for names in lists for name in names})
+
+
+def test_highest_keeps_a_passages_best_score() -> None:
+    first = Ranking.of("q1", "dense:original", [Hit("a", "a", 0.9), Hit("b", "b", 0.2)])
+    second = Ranking.of("q1", "dense:rewrite", [Hit("b", "b", 0.5), Hit("c", "c", 0.9)])
+    for lists in ([first, second], [second, first]):
+        merged = highest(lists)
+        assert merged.stage == "highest"
+        assert [(hit.passage_id, hit.score) for hit in merged] == [
+            ("a", 0.9),
+            ("c", 0.9),
+            ("b", 0.5),
+        ]
+
+
+def test_highest_of_one_and_of_empty_lists() -> None:
+    assert list(highest([ranking("a", "b")])) == list(ranking("a", "b"))
+    assert list(highest([ranking(), ranking("a")])) == list(ranking("a"))
+    with pytest.raises(ValueError, match="one query"):
+        highest([])
+    with pytest.raises(ValueError, match=r"\['q1', 'q2'\]"):
+        highest([ranking("a"), ranking("a", query_id="q2")])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ccrag.engine import hits
 from ccrag.errors import CandidateLeakError, InvariantError
-from ccrag.types import Candidates, Query, doc_id_of
+from ccrag.types import Candidates, Document, Query, doc_id_of
 from tests.support import document, query, whole_passage
 
 
@@ -86,3 +86,45 @@ def test_closure_holds_for_any_response(
     else:
         with pytest.raises(CandidateLeakError):
             hits.parse_ranking(asked, "bm25", body)
+
+
+COLLECTIONS = st.sampled_from(["fiqa", "govt", None])
+
+
+def placed(*found: tuple[str, str | None]) -> dict[str, Any]:
+    """A response as it comes when candidates are a collection."""
+    hits_ = [
+        {"_id": f"{doc_id}#0f", "_score": 1.0, **({"fields": {"collection": [c]}} if c else {})}
+        for doc_id, c in found
+    ]
+    return {"hits": {"hits": hits_}}
+
+
+@given(st.lists(st.tuples(DOC_IDS, COLLECTIONS), unique_by=lambda h: h[0]))
+def test_closure_by_collection_holds_for_any_response(found: list[tuple[str, str | None]]) -> None:
+    asked = Query("q", "x", Candidates.of_collection("fiqa"))
+    outside = {doc_id for doc_id, collection in found if collection != "fiqa"}
+    if not outside:
+        ranking = hits.parse_ranking(asked, "bm25", placed(*found))
+        assert {hit.doc_id for hit in ranking} == {doc_id for doc_id, _ in found}
+        return
+    with pytest.raises(CandidateLeakError) as leak:
+        hits.parse_ranking(asked, "bm25", placed(*found))
+    assert leak.value.doc_ids == outside
+    with pytest.raises(CandidateLeakError):
+        hits.parse_order(asked, "order", [placed(*found)])
+
+
+@pytest.mark.parametrize("collection", ["govt", None])
+def test_passages_outside_the_collection_are_a_leak(collection: str | None) -> None:
+    passage = whole_passage(Document("a", "", "Text.", collection=collection))
+    stored = hits.passage_source(passage)
+    assert hits.parse_passage(passage.passage_id, stored) == passage
+    found = {"hits": {"hits": [{"_id": passage.passage_id, "_source": stored}]}}
+    with pytest.raises(CandidateLeakError):
+        hits.parse_passages(Query("q", "x", Candidates.of_collection("fiqa")), found)
+
+
+def test_a_collection_cannot_be_asked_by_id_alone() -> None:
+    with pytest.raises(InvariantError, match="an id alone"):
+        _ = "a" in Candidates.of_collection("fiqa")

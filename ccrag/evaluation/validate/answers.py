@@ -71,7 +71,7 @@ def _reference_problems(
             yield f"{within} {reference!r} stands twice"
         if rules.segment_ids and not SEGMENT_ID.fullmatch(reference):
             yield f"{within} {reference!r} is not an MS MARCO v2.1 segment"
-        if candidates is not None and reference not in candidates:
+        if candidates is not None and candidates.doc_ids and reference not in candidates:
             yield f"{within} {reference!r} is not a candidate of the query"
 
 

@@ -108,5 +108,7 @@ def _closure_problems(
     name: str, query_id: QueryId, candidates: Mapping[QueryId, Candidates] | None
 ) -> Iterator[str]:
     allowed = None if candidates is None else candidates.get(query_id)
-    if allowed is not None and name not in allowed and doc_id_of(name) not in allowed:
+    if allowed is None or allowed.doc_ids is None:
+        return
+    if name not in allowed and doc_id_of(name) not in allowed:
         yield f"{name!r} is not a candidate of the query, nor a passage of one"

@@ -1,0 +1,112 @@
+"""From a query to its wordings, their vectors, and the first lists that are asked for."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ccrag.config import PipelineSettings
+from ccrag.dialogue.wordings import turn_variants
+from ccrag.engine import bodies
+from ccrag.engine.bodies import Vector
+from ccrag.errors import ModelError
+from ccrag.models.encoder import Encoder
+from ccrag.retrieval.variants import keywords, make_variants
+from ccrag.stages.lists import Ask, request_bodies
+from ccrag.stages.way import Way
+from ccrag.types import JSON, Part, Query, Variant
+
+
+def put_wordings(way: Way, settings: PipelineSettings) -> None:
+    """Give `way` its keywords, its wordings, and the one that stands for the question."""
+    use = settings.variants
+    way.keywords = keywords(way.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars)
+    way.variants = _wordings(way.query, use.use, settings)
+    if "dense" in settings.retrieval.lists:
+        way.dense_variants = _wordings(way.query, use.dense, settings)
+    [question] = _wordings(way.query, (use.question,), settings)
+    way.question = question.text
+    for variant in way.variants:
+        if bodies.searched(variant.searched) != list(variant.searched):
+            way.note(
+                "variants",
+                f"{variant.name} is long: its first {bodies.MAX_WORDS} words are searched",
+            )
+
+
+def _wordings(
+    query: Query, names: Sequence[str], settings: PipelineSettings
+) -> tuple[Variant, ...]:
+    use = settings.variants
+    plain = make_variants(
+        query.text, use=names, max_keywords=use.max_keywords, min_chars=use.min_chars
+    )
+    return (*plain, *turn_variants(query, use=names, decay=use.decay))
+
+
+def encode_wordings(
+    ways: Sequence[Way], settings: PipelineSettings, encoder: Encoder | None
+) -> None:
+    """
+    Give each way the vectors that a stage compares with something; all texts in one call.
+
+    Raises:
+        ModelError: vectors are needed and there is no encoder.
+    """
+    if not needs_query_vectors(settings):
+        return
+    if encoder is None:
+        raise ModelError(f"pipeline {settings.name} needs an encoder")
+    texts = {
+        text: None
+        for way in ways
+        for text in (way.question, *(p.text for v in way.dense_variants for p in v.searched))
+    }
+    vectors = dict(zip(texts, encoder.encode_queries(list(texts)).vectors, strict=True))
+    for way in ways:
+        way.vector = vectors[way.question]
+        way.vectors = {v.name: _mean(v.searched, vectors) for v in way.dense_variants}
+
+
+def _mean(parts: Iterable[Part], vectors: dict[str, Vector]) -> Vector:
+    """
+    The weighted mean of the parts' vectors at unit length.
+
+    Its cosine with a passage orders passages as the weighted sum of the parts' cosines does.
+    """
+    total = np.sum([part.weight * vectors[part.text] for part in parts], axis=0)
+    norm = float(np.linalg.norm(total))
+    return np.asarray(total / norm if norm else total, dtype=np.float32)
+
+
+def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
+    """The first lists of a query; the original's best passages come whole, for feedback."""
+    texts = settings.feedback.passages if settings.feedback.enabled else 0
+    asks: list[Ask] = []
+    for source in settings.retrieval.lists:
+        if source == "bm25":
+            asks += [
+                Ask(way.query, variant, texts=texts if variant.name == "original" else 0)
+                for variant in way.variants
+            ]
+        elif source == "dense":
+            asks += [
+                Ask(way.query, variant, source, way.vectors.get(variant.name))
+                for variant in way.dense_variants
+            ]
+        else:
+            asks.append(Ask(way.query, Variant("original", way.query.text), source))
+    return asks
+
+
+def needs_query_vectors(settings: PipelineSettings) -> bool:
+    """Whether a stage compares a vector of the query with something."""
+    by_cosine = settings.evidence.scorer in ("bi-encoder", "fused")
+    return by_cosine or "dense" in settings.retrieval.lists
+
+
+def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | None) -> list[JSON]:
+    """The searches of a query's first round, as they would be sent; sends nothing."""
+    way = Way(query)
+    put_wordings(way, settings)
+    encode_wordings([way], settings, encoder)
+    return [body for ask in asks_of(way, settings) for body in request_bodies(settings, ask)]

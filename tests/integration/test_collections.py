@@ -1,0 +1,172 @@
+"""Candidates that are a collection: closure, what is unknown, and the commands."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from opensearchpy import OpenSearch
+from typer.testing import CliRunner, Result
+
+from ccrag.cli import app
+from ccrag.config import PipelineSettings
+from ccrag.errors import UnknownCollectionError
+from ccrag.stages.way import Failure
+from ccrag.types import Candidates, Document, Query, Turn
+from ccrag.types import Result as Answered
+from tests.fakes import HashEncoder
+from tests.integration.building import build_index, opened, pipeline
+from tests.integration.example import write_lines
+
+WORDS = ("bond", "stock", "fund", "park", "permit", "river")
+NAME = "test-collections"
+MTRAG: dict[str, Any] = {
+    "chunking": {"method": "none"},
+    "vectors": {"mode": "exact"},
+    "variants": {"use": ["last-two", "decayed"], "dense": ["last-three", "rewrite"]},
+    "retrieval": {"lists": ["bm25", "dense"]},
+    "feedback": {"enabled": False},
+    "rerank": {"method": "none"},
+}
+SETTINGS = [
+    PipelineSettings.model_validate(MTRAG),
+    PipelineSettings.model_validate({**MTRAG, "vectors": {"mode": "on-demand"}}),
+    PipelineSettings.model_validate(
+        {**MTRAG, "bm25": {"statistics": "candidates"}, "retrieval": {"lists": ["bm25"]}}
+    ),
+    PipelineSettings.model_validate({"chunking": {"method": "none"}, "select": {"neighbours": 1}}),
+]
+
+
+def documents() -> list[Document]:
+    """Two collections and some documents in none, all of the same words."""
+    chance = random.Random(3)
+    homes = ["fiqa", "govt", None]
+    return [
+        Document(
+            f"d{n}",
+            "",
+            f"The {chance.choice(WORDS)} and the {chance.choice(WORDS)} of case {n} are told here.",
+            collection=homes[n % 3],
+        )
+        for n in range(90)
+    ]
+
+
+@pytest.fixture(scope="module")
+def index(client: OpenSearch) -> str:
+    for settings in SETTINGS:
+        build_index(client, NAME, documents(), settings, encoder=HashEncoder())
+    return NAME
+
+
+def homes_seen(result: Answered) -> set[str]:
+    """Every document id anywhere in a result."""
+    seen = {hit.doc_id for ranking in result.trace.rankings for hit in ranking}
+    seen |= {passage.doc_id for passage in result.passages.values()}
+    seen |= {evidence.doc_id for evidence in result.answer.evidence}
+    return seen | set(result.answer.references)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_random_dialogues_stay_in_their_collection(
+    client: OpenSearch, index: str, settings: PipelineSettings
+) -> None:
+    chance = random.Random(11)
+    inside = {
+        name: {d.doc_id for d in documents() if d.collection == name} for name in ("fiqa", "govt")
+    }
+    queries = [
+        Query(
+            f"q{n}",
+            f"What of the {chance.choice(WORDS)}?",
+            Candidates.of_collection(chance.choice(["fiqa", "govt"])),
+            tuple(Turn("user", chance.choice(WORDS)) for _ in range(chance.randint(0, 4))),
+        )
+        for n in range(40)
+    ]
+    asked = pipeline(client, index, settings, encoder=HashEncoder())
+    found = 0
+    for query, outcome in zip(queries, asked.run(queries), strict=True):
+        assert isinstance(outcome, Answered)
+        assert homes_seen(outcome) <= inside[query.candidates.collection or ""]
+        found += len(outcome.ranking)
+    assert found > 400
+
+
+def test_an_unknown_collection_is_named_with_those_there_are(
+    client: OpenSearch, index: str
+) -> None:
+    asked = pipeline(client, index, SETTINGS[0], encoder=HashEncoder())
+    queries = [
+        Query("good", "a bond?", Candidates.of_collection("fiqa")),
+        Query("bad", "a bond?", Candidates.of_collection("fica")),
+    ]
+    good, bad = asked.run(queries)
+    assert isinstance(good, Answered)
+    assert isinstance(bad, Failure)
+    assert isinstance(bad.error, UnknownCollectionError)
+    assert str(bad.error) == (
+        "query 'bad': index 'test-collections' does not hold collection 'fica'; its collections "
+        "are 'fiqa', 'govt'; correct the name, or index the documents as NAME=PATH"
+    )
+
+
+def test_documents_of_another_collection_cannot_be_opened(client: OpenSearch, index: str) -> None:
+    held = opened(client, index, SETTINGS[3])
+    fiqa = Candidates.of_collection("fiqa")
+    assert held.documents(fiqa, ["d0"])["d0"].collection == "fiqa"
+    assert held.facts.collections == {"fiqa": 30, "govt": 30}
+    for doc_id in ("d1", "d2"):
+        with pytest.raises(Exception, match=f"'{doc_id}' is not among the candidates"):
+            held.documents(fiqa, [doc_id])
+
+
+@pytest.fixture
+def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("ccrag.indexing", "ccrag.opening"):
+        monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
+
+
+def ccrag(*arguments: object, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.mark.usefixtures("on_engine", "fake_models")
+def test_the_commands(tmp_path: Path, index_name: str) -> None:
+    passages = [{"_id": f"f-{n}-0-{n}", "text": f"A bond of kind {n} pays."} for n in range(5)]
+    fiqa = write_lines(tmp_path / "fiqa.jsonl", passages)
+    govt = write_lines(tmp_path / "govt.jsonl", [{"_id": "g-1", "text": "A bond for the park."}])
+    at = ("--index", index_name, "--pipeline", "mtrag")
+    built = ccrag("index", f"fiqa={fiqa}", f"govt={govt}", *at)
+    assert f"{index_name} ready (whole-exact-" in built.stdout
+    assert "documents per collection: fiqa 5, govt 1" in built.stderr
+    turns = [("user", "What is a bond?"), ("agent", "A loan."), ("user", "What does it pay?")]
+    record = {
+        "task_id": "c<::>2",
+        "Collection": "fiqa",
+        "input": [{"speaker": speaker, "text": text} for speaker, text in turns],
+    }
+    tasks = write_lines(tmp_path / "tasks.jsonl", [record])
+    ccrag("run", tasks, *at, "--out", tmp_path / "run")
+    [told] = orjson.loads((tmp_path / "run" / "provenance.json").read_bytes())["queries"]
+    assert [ranking["stage"] for ranking in told["rankings"]][-1] == "rrf"
+    lines = (tmp_path / "run" / "run.trec").read_text().splitlines()
+    assert sorted(line.split()[2] for line in lines) == [f"f-{n}-0-{n}" for n in range(5)]
+    beir = write_lines(tmp_path / "q.jsonl", [{"_id": "c<::>2", "text": "|user|: park bond"}])
+    ccrag("run", beir, *at, "--collection", "govt", "--out", tmp_path / "beir")
+    [line] = (tmp_path / "beir" / "run.trec").read_text().splitlines()
+    assert line.split()[2] == "g-1"
+    found = ccrag("search", "park bond", *at, "--collection", "govt", "--json").stdout
+    assert [hit[0].split("#")[0] for hit in orjson.loads(found)["ranking"]["hits"]] == ["g-1"]
+    shown = ccrag("search", "park bond", *at, "--collection", "govt", "--show-body").stdout
+    assert b'{"term":{"collection":"govt"}}' in orjson.dumps(orjson.loads(shown))
+    unknown = ccrag("search", "bond", *at, "--collection", "fica", code=1)
+    assert "does not hold collection 'fica'; its collections are 'fiqa', 'govt'" in unknown.stderr
+    both = ccrag("search", "bond", *at, "--collection", "fiqa", "--all", code=1)
+    assert "one of --docs, --docs-file, --collection, --all" in both.stderr
+    wrong = ccrag("index", f"={fiqa}", *at, code=1)
+    assert "expected NAME=PATH" in wrong.stderr
