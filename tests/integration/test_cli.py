@@ -168,8 +168,8 @@ def test_show_body_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "one of --docs, --docs-file, --all"),
-        (["--docs", "a", "--all"], "one of --docs, --docs-file, --all"),
+        ([], "one of --docs, --docs-file, --collection, --all"),
+        (["--docs", "a", "--all"], "one of --docs, --docs-file, --collection, --all"),
         (["--docs", ","], "has no candidate documents"),
         (["--docs", "nope"], "does not hold 'nope'"),
         (["--docs", "res1", "--set", "rerank.nope=1"], "unknown setting rerank.nope"),
