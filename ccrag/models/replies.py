@@ -8,7 +8,7 @@ are no part of a request.
 
 import hashlib
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from threading import get_ident
 
@@ -63,7 +63,7 @@ class ReplyCache:
         """
         path = self._path(request)
         partial = path.with_suffix(f".{os.getpid()}-{get_ident()}.part")
-        content = {"request": request_body(request), "reply": asdict(replace(reply, cached=False))}
+        content = {"request": request_body(request), "reply": asdict(reply)}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             partial.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))

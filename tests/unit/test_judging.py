@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -142,6 +143,20 @@ def test_figures_stay_with_their_queries_however_many_are_asked_at_once() -> Non
 
     figures = grade_measures(judge(Model(grade=by_number), at_once=8))[0].figures(run, gold)
     assert figures == {f"q{n}": n % 5 / 4 for n in range(20)}
+
+
+def test_as_many_are_asked_at_once_as_the_judge_allows() -> None:
+    queries = {f"q{n}": "Why?" for n in range(6)}
+    together = threading.Barrier(3, timeout=10)
+
+    def meeting(_: ChatRequest) -> str:
+        together.wait()
+        return '{"grade": 4}'
+
+    run = run_of({q: answer(RunSentence("So.")) for q in queries})
+    gold = Gold(queries, answers=dict.fromkeys(queries, "Gold."))
+    figures = grade_measures(judge(Model(grade=meeting), at_once=3))[0].figures(run, gold)
+    assert set(figures.values()) == {1.0}
 
 
 def labels(*given: str) -> str:
