@@ -35,6 +35,25 @@ class OpenedJudge:
     provider: "ProviderSettings"
 
 
+def wanted_judge(
+    wanted: bool, overrides: Sequence[str], nuggets: Path | None
+) -> OpenedJudge | None:
+    """
+    A judge where one is wanted.
+
+    Raises:
+        InputError: nuggets are given and no judge is wanted.
+        ConfigError, ModelError: as `open_judge`.
+    """
+    from ccrag.errors import InputError
+
+    if wanted:
+        return open_judge(overrides, nuggets)
+    if nuggets is not None:
+        raise InputError("--nuggets is for a judge; add --judge")
+    return None
+
+
 def open_judge(overrides: Sequence[str], nuggets: Path | None) -> OpenedJudge:
     """
     The model that the sections `llm` and `provider` name, as a judge.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from ccrag.cli.calls import OpenedJudge, calls_line, open_judge
+from ccrag.cli.calls import calls_line, wanted_judge
 from ccrag.cli.errors import user_errors
 from ccrag.cli.options import (
     Answerable,
@@ -17,8 +17,10 @@ from ccrag.cli.options import (
     BertScoreLayers,
     Draws,
     GoldAnswers,
+    Judged,
     Measures,
     Nli,
+    Nuggets,
     Qrels,
     Quotes,
     Seed,
@@ -36,13 +38,6 @@ Runs = Annotated[
 Queries = Annotated[Path, typer.Option(help="Query file; its queries are those that count.")]
 Documents = Annotated[
     list[Path] | None, typer.Option(help="Documents, to find the quotes in; repeatable.")
-]
-Judged = Annotated[
-    bool, typer.Option("--judge", help="Let a language model grade answers (see --set).")
-]
-Nuggets = Annotated[
-    Path | None,
-    typer.Option(help="JSONL of the facts a good answer holds; --judge makes those missing."),
 ]
 JudgeSettings = Annotated[
     list[str] | None,
@@ -86,13 +81,16 @@ def eval_command(
     Example: ccrag eval runs/bm25 runs/rrf --queries queries.jsonl --qrels qrels.txt
     """
     from ccrag.cli import eval_tables
+    from ccrag.errors import InputError
     from ccrag.evaluation import significance
     from ccrag.evaluation.outcome import assess
     from ccrag.evaluation.reading import read_gold, read_runs
     from ccrag.evaluation.tables import outcome_json, per_query_csv
 
     with user_errors():
-        opened = _judge(judge, nuggets, overrides or [])
+        if overrides and not judge:
+            raise InputError("--set is for a judge; add --judge")
+        opened = wanted_judge(judge, overrides or [], nuggets)
         chosen = chosen_measures(
             measures,
             stemmer=stemmer,
@@ -125,16 +123,6 @@ def eval_command(
         typer.echo(orjson.dumps(outcome_json(outcome), option=orjson.OPT_INDENT_2).decode())
     else:
         eval_tables.show(outcome)
-
-
-def _judge(wanted: bool, nuggets: Path | None, overrides: Sequence[str]) -> OpenedJudge | None:
-    from ccrag.errors import InputError
-
-    if wanted:
-        return open_judge(overrides, nuggets)
-    if nuggets is not None or overrides:
-        raise InputError("--nuggets and --set are for a judge; add --judge")
-    return None
 
 
 def _query_texts(path: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ccrag.cli.calls import calls_line, wanted_judge
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import (
     Answerable,
@@ -14,8 +15,10 @@ from ccrag.cli.options import (
     Draws,
     GoldAnswers,
     IndexName,
+    Judged,
     Measures,
     Nli,
+    Nuggets,
     Overrides,
     Qrels,
     Quotes,
@@ -67,6 +70,8 @@ def experiment_command(
     nli: Nli = None,
     bertscore: BertScore = None,
     bertscore_layers: BertScoreLayers = 9,
+    judge: Judged = False,
+    nuggets: Nuggets = None,
     baseline: Baseline = None,
     draws: Draws = None,
     seed: Seed = None,
@@ -88,12 +93,14 @@ def experiment_command(
     from ccrag.experiment.plan import plan_runs
 
     with user_errors():
+        opened = wanted_judge(judge, overrides or [], nuggets)
         chosen = chosen_measures(
             measures,
             stemmer=stemmer,
             nli=nli,
             bertscore=bertscore,
             bertscore_layers=bertscore_layers,
+            judge=opened,
         )
         asked = read_queries(queries, whole_index=whole_index)
         experiment = run_experiment(
@@ -117,6 +124,8 @@ def experiment_command(
             notify=notify,
             progress=progress_bar,
         )
+    if opened is not None:
+        typer.echo(f"judge: {calls_line(opened.totals, opened.provider)}", err=True)
     _report(experiment, out)
 
 

@@ -60,6 +60,13 @@ Nli = Annotated[
 ]
 BertScore = Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")]
 BertScoreLayers = Annotated[int, typer.Option(min=1, help="The layer BERTScore reads it at.")]
+Judged = Annotated[
+    bool, typer.Option("--judge", help="Let a language model grade answers (see --set).")
+]
+Nuggets = Annotated[
+    Path | None,
+    typer.Option(help="JSONL of the facts a good answer holds; --judge makes those missing."),
+]
 
 
 Collection = Annotated[

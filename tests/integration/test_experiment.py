@@ -19,6 +19,7 @@ from ccrag.runs.run import run_queries
 from ccrag.types import doc_id_of
 from tests.fakes import HashEncoder
 from tests.integration.example import write_documents, write_lines, write_queries
+from tests.provider import serving
 
 pytestmark = pytest.mark.usefixtures("on_engine")
 
@@ -245,6 +246,25 @@ def test_entailment_is_measured_by_the_model_given(
     bench.run("--pipelines", "default", "--nli", "some/model", "--measures", "nli-recall,RR")
     (run,) = bench.results()["runs"]
     assert run["measures"]["nli-recall"]["mean"] == 1
+
+
+def test_a_judge_grades_the_runs(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gold = write_lines(
+        tmp_path / "gold.jsonl",
+        [{"query_id": f"q{n}", "gold_answer": "In 1900."} for n in range(3)],
+    )
+    with serving(lambda body: '{"grade": 3}') as provider:
+        monkeypatch.setenv("CCRAG_PROVIDER__BASE_URL", provider.url)
+        judged = ("--judge", "--set", "llm.model=strict", "--measures", "judge-correctness")
+        done = bench.run("--pipelines", "default", "--gold", gold, *judged)
+    assert {body["model"] for body in provider.chats} == {"strict"}
+    (run,) = bench.results()["runs"]
+    assert run["measures"]["judge-correctness"]["mean"] == 3 / 4
+    assert "judge: 3 calls" in done.stderr
+    refused = bench.run("--pipelines", "default", "--nuggets", tmp_path / "n.jsonl", code=1)
+    assert "--nuggets is for a judge; add --judge" in refused.stderr
 
 
 def test_what_is_missing_is_named_by_options_of_this_command(bench: Bench) -> None:

@@ -297,4 +297,4 @@ def test_a_judge_is_asked_and_what_it_could_not_say_is_counted(
 def test_options_of_a_judge_need_one(option: tuple[str, str]) -> None:
     result = evaluated("good", *option)
     assert result.exit_code == 1
-    assert result.stderr == "error: --nuggets and --set are for a judge; add --judge\n"
+    assert result.stderr == f"error: {option[0]} is for a judge; add --judge\n"
