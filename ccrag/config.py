@@ -197,7 +197,8 @@ class FusionSettings(Section):
 class RerankSettings(Section):
     """What reorders the shortlist."""
 
-    method: Literal["none", "paper", "published-code", "cross-encoder"] = "paper"
+    method: Literal["none", "paper", "published-code", "cross-encoder", "listwise"] = "paper"
+    """`listwise`: a language model reads all passages at once and puts them in order."""
     shortlist: int = Field(24, ge=1)
     citation_weight: float = Field(0.05, ge=0)
     """`paper` only: weight of G(d)."""
@@ -211,6 +212,12 @@ class RerankSettings(Section):
     code_citation: float = Field(0.05, ge=0)
     code_model: float = Field(0.0, ge=0)
     """`published-code`: weight of the sigmoid of a cross-encoder's score (0.25 there); 0: none."""
+    prompt: str = "listwise"
+    """`listwise`: a packaged prompt, or a `.md` file of your own."""
+    window_tokens: int = Field(12_000, ge=256)
+    """`listwise`: more passages than that, by estimate, are read in windows from the last on."""
+    failure: Literal["keep", "error"] = "keep"
+    """`listwise`, without an order to be had: keep the order there was and note it, or give up."""
 
 
 class RerankerSettings(Section):

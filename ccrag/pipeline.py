@@ -33,7 +33,7 @@ from ccrag.retrieval.variants import has_temporal_intent
 from ccrag.stages.asking import asks_of, encode_wordings, put_wordings
 from ccrag.stages.lists import Ask, Lists, lists_of
 from ccrag.stages.reading import Reader
-from ccrag.stages.reranking import Reranking
+from ccrag.stages.reranking import reranking_of
 from ccrag.stages.way import Failure, Watch, Way, unwatched
 from ccrag.stages.writing import Writer, writer_of
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
@@ -62,14 +62,14 @@ class Pipeline:
         Args:
             encoder: needed by dense lists and bi-encoder scores.
             reranker: needed by cross-encoder stages.
-            llm: needed by generated answers.
+            llm: needed by generated answers and listwise reranking.
             support: holds generated sentences against their evidence; None: by words.
             writer: writes the answers instead of the one that `settings` name.
         """
         self.settings = settings
         self.index = index
         self._encoder = encoder
-        self._reranking = Reranking(settings, reranker, max_edges=index.facts.max_edges)
+        self._reranking = reranking_of(settings, reranker, llm, max_edges=index.facts.max_edges)
         self._reader = Reader(settings, encoder, reranker)
         self._writer = writer or writer_of(settings, llm, support=support)
 
@@ -293,13 +293,14 @@ def needs_reranker(settings: PipelineSettings) -> bool:
 
 def needs_llm(settings: PipelineSettings) -> bool:
     """Whether a stage asks a language model."""
-    return settings.answer.generator == "llm"
+    return settings.answer.generator == "llm" or settings.rerank.method == "listwise"
 
 
 def needs_support(settings: PipelineSettings) -> bool:
     """Whether a model holds generated sentences against their evidence."""
     answer = settings.answer
-    return needs_llm(settings) and answer.unsupported != "keep" and answer.support_model is not None
+    checked = answer.generator == "llm" and answer.unsupported != "keep"
+    return checked and answer.support_model is not None
 
 
 def _wanted_neighbours(way: Way, width: int) -> list[tuple[DocId, set[int]]]:

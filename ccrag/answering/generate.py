@@ -5,12 +5,13 @@ The same course whether a model replies at once or a batch has replied before: t
 reply read, one second try for what was wrong, limits, support, citations.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ccrag.answering.citations import DraftSentence, assemble
 from ccrag.answering.replies import STAGE, Reading, better, read_reply
 from ccrag.answering.support import SupportCheck, checked
+from ccrag.chat.calls import Ask, call_record
 from ccrag.chat.prompts import Prompt
 from ccrag.chat.quoting import quoted, quoted_object
 from ccrag.chat.reply import ChatReply
@@ -19,13 +20,11 @@ from ccrag.chat.request import (
     ChatParameters,
     ChatRequest,
     ReplySchema,
-    sampling_json,
+    closed_object,
 )
 from ccrag.errors import InvariantError
 from ccrag.retrieval.analysis import budget_words
-from ccrag.types import JSON, Answer, Evidence, ModelCall, Note, Passage, PassageId, Query
-
-Ask = Callable[[ChatRequest], ChatReply]
+from ccrag.types import Answer, Evidence, ModelCall, Note, Passage, PassageId, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,20 +118,6 @@ def read_reply_of(reply: ChatReply, evidence: Sequence[Evidence]) -> Reading:
     return replace(reading, notes=(cut, *reading.notes))
 
 
-def call_record(request: ChatRequest, reply: ChatReply) -> ModelCall:
-    """What is kept of a call."""
-    return ModelCall(
-        prompt=request.prompt,
-        digest=request.digest,
-        model=reply.model or request.parameters.model,
-        parameters=sampling_json(request.parameters),
-        prompt_tokens=reply.usage.prompt_tokens if reply.usage else None,
-        completion_tokens=reply.usage.completion_tokens if reply.usage else None,
-        finish_reason=reply.finish_reason,
-        cached=reply.cached,
-    )
-
-
 def generation_request(
     query: Query,
     evidence: Sequence[Evidence],
@@ -171,20 +156,10 @@ def _shown(item: Evidence, passage: Passage, generation: Generation) -> str:
 def answer_schema(evidence_ids: Sequence[str]) -> ReplySchema:
     """The reply's JSON schema, which knows the shown ids and no others."""
     ids = {"type": "array", "items": {"type": "string", "enum": list(evidence_ids)}}
-    sentence = _closed({"text": {"type": "string"}, "evidence": ids})
+    sentence = closed_object({"text": {"type": "string"}, "evidence": ids})
     sentences = {"type": "array", "items": sentence}
-    reply = _closed({"answerable": {"type": "boolean"}, "sentences": sentences})
+    reply = closed_object({"answerable": {"type": "boolean"}, "sentences": sentences})
     return ReplySchema("answer", reply)
-
-
-def _closed(properties: JSON) -> JSON:
-    """An object with exactly these properties, as strict modes demand."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def retry_request(request: ChatRequest, reply: str, reading: Reading) -> ChatRequest | None:

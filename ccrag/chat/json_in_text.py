@@ -52,7 +52,12 @@ def find_json(text: str, *, wanted: Callable[[Any], bool] = is_object) -> FoundJ
 
 def json_values(text: str) -> list[Any]:
     """The whole JSON objects and lists in `text`, in order, none that stands inside another."""
-    return list(_values(_THINKING.sub("", text)))
+    return list(_values(without_thinking(text)))
+
+
+def without_thinking(text: str) -> str:
+    """`text` without the thinking aloud that some models begin with."""
+    return _THINKING.sub("", text)
 
 
 def _whole(text: str) -> object:

@@ -101,6 +101,16 @@ def sampling_json(parameters: ChatParameters) -> JSON:
     return {name: value for name, value in sent.items() if value is not None}
 
 
+def closed_object(properties: JSON) -> JSON:
+    """The schema of an object with exactly these properties, as strict modes demand."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 def _response_format(schema: ReplySchema, structured: Structured) -> JSON:
     if structured == "json-object":
         return {"type": "json_object"}

@@ -63,7 +63,7 @@ def open_judge(overrides: Sequence[str], nuggets: Path | None) -> OpenedJudge:
         ModelError: the client's package is not installed.
         InputError: the file of nuggets is none.
     """
-    from ccrag.answering.generate import call_record
+    from ccrag.chat.calls import call_record
     from ccrag.concurrency import one_at_a_time
     from ccrag.evaluation.judging import Judge
     from ccrag.evaluation.nuggets import NuggetFile

@@ -66,7 +66,7 @@ def search_json(result: Result, *, top_n: int, explain: bool) -> dict[str, Any]:
     }
     if explain:
         whole = result_json(result)
-        shown |= {key: whole[key] for key in ("variants", "rankings", "notes", "seconds")}
+        shown |= {key: whole[key] for key in ("variants", "rankings", "notes", "seconds", "calls")}
     return shown
 
 

@@ -80,6 +80,12 @@ def _report(report: "RunReport", problems: "list[Problem]", provider: "ProviderS
     )
     if report.calls.calls:
         typer.echo(f"language model: {calls_line(report.calls, provider)}")
+    if report.rerank_failed:
+        typer.echo(
+            f"{report.rerank_failed} queries keep the order they had: no listwise order could be "
+            "had (their notes in provenance.json say why; rerank.failure=error makes it an error)",
+            err=True,
+        )
     if report.failures:
         typer.echo("the same command with --resume tries the failed ones again", err=True)
     if report.failures or problems:

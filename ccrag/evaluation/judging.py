@@ -13,7 +13,7 @@ from ccrag.chat.json_in_text import find_json
 from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.chat.quoting import quoted
 from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatParameters, ChatRequest, ReplySchema
+from ccrag.chat.request import ChatParameters, ChatRequest, ReplySchema, closed_object
 from ccrag.concurrency import in_order
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.registry import Case, Figure, Figures, LeftOut, Measure, Need, cases
@@ -103,15 +103,7 @@ def _grade(judge: Judge, prompt: Prompt, case: Case) -> Figure:
 
 def closed_schema(name: str, properties: JSON) -> ReplySchema:
     """A reply that is an object with exactly these properties, as strict modes demand."""
-    return ReplySchema(
-        name,
-        {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        },
-    )
+    return ReplySchema(name, closed_object(properties))
 
 
 GRADE_SCHEMA = closed_schema(

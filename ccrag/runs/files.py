@@ -18,6 +18,7 @@ from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.formats import trec_rag, trec_run
+from ccrag.retrieval.rerank import STAGE as RERANK
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.journal import Entry
 from ccrag.runs.metadata import metadata_text
@@ -41,6 +42,8 @@ class Written:
     """Over all stages of all answered queries."""
     calls: CallTotals = field(default_factory=CallTotals)
     """To language models."""
+    not_reranked: int = 0
+    """Queries whose order no stage changed after fusion."""
 
     def add(self, provenance: JSON) -> None:
         """Count one entry."""
@@ -48,6 +51,7 @@ class Written:
         self.abstained += provenance["abstained"]
         self.seconds += sum(provenance["seconds"].values())
         self.calls.add(provenance["calls"])
+        self.not_reranked += all(r["stage"] != RERANK for r in provenance["rankings"])
 
 
 def pipeline_json(settings: Settings) -> dict[str, Any]:
@@ -58,6 +62,18 @@ def pipeline_json(settings: Settings) -> dict[str, Any]:
 def prompt_of(settings: PipelineSettings) -> Prompt | None:
     """The prompt of generated answers; None when answers are extractive."""
     return load_prompt(settings.answer.prompt) if settings.answer.generator == "llm" else None
+
+
+def stage_prompts_of(settings: PipelineSettings) -> dict[str, Prompt]:
+    """The prompts of stages before the answer that ask a language model, by the stage."""
+    if settings.rerank.method != "listwise":
+        return {}
+    return {"rerank": load_prompt(settings.rerank.prompt)}
+
+
+def prompt_json(prompt: Prompt) -> JSON:
+    """A prompt as provenance has it."""
+    return {"label": prompt.label, "digest": prompt.digest, "text": prompt.text}
 
 
 def run_id_of(settings: Settings) -> str:
@@ -104,7 +120,8 @@ def write_files(
         "run": run,
         "pipeline": pipeline_json(settings),
         "index": asdict(facts),
-        "prompt": prompt and {"label": prompt.label, "digest": prompt.digest, "text": prompt.text},
+        "prompt": prompt and prompt_json(prompt),
+        "stage_prompts": {s: prompt_json(p) for s, p in stage_prompts_of(settings).items()},
         "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in failures],
     }
     with (

@@ -27,7 +27,7 @@ def metadata_text(settings: Settings, *, run_id: str, prompt: Prompt | None) -> 
             tag=run_id,
             team=output.team_id,
             goal=output.description,
-            libraries=[*LIBRARIES, *(["openai"] if prompt else [])],
+            libraries=[*LIBRARIES, *(["openai"] if prompt or _by_model(settings) else [])],
             repository=output.repository,
             data_name=output.data_name,
             retrieval=[_retrieval(settings)],
@@ -38,13 +38,19 @@ def metadata_text(settings: Settings, *, run_id: str, prompt: Prompt | None) -> 
 
 def _retrieval(settings: Settings) -> ir_metadata.RetrievalEntry:
     ranked = "candidate-order" not in settings.retrieval.lists
+    listwise = f" Listwise rerank by {_model(settings.llm)}." if _by_model(settings) else ""
     return ir_metadata.RetrievalEntry(
-        name=settings.summary or settings.name,
+        name=(settings.summary or settings.name) + listwise,
         documents=settings.select.passages,
         chunking=True,
         chunk_ranking=ranked,
         single_stage_retrieval=settings.rerank.method == "none",
     )
+
+
+def _by_model(settings: Settings) -> bool:
+    """Whether a language model has a say in the ranking."""
+    return settings.rerank.method == "listwise"
 
 
 def _generated(settings: Settings, prompt: Prompt) -> ir_metadata.GenerationEntry:

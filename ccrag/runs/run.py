@@ -14,7 +14,13 @@ from ccrag.engine.index import IndexFacts
 from ccrag.errors import InputError
 from ccrag.pipeline import Pipeline
 from ccrag.runs.calls import CallTotals
-from ccrag.runs.files import entry_of, pipeline_json, prompt_of, write_files
+from ccrag.runs.files import (
+    entry_of,
+    pipeline_json,
+    prompt_of,
+    stage_prompts_of,
+    write_files,
+)
 from ccrag.runs.journal import FILE_NAME, Journal
 from ccrag.stages.way import Failure
 from ccrag.types import Query
@@ -34,6 +40,8 @@ class RunReport:
     seconds_per_query: float
     calls: CallTotals
     """To language models, those of earlier tries included."""
+    rerank_failed: int = 0
+    """Queries that keep the order they had, since a listwise rerank gave them none."""
 
 
 def run_queries(
@@ -89,6 +97,7 @@ def run_queries(
         failures=tuple(failures),
         seconds_per_query=written.seconds / written.answered if written.answered else 0.0,
         calls=written.calls,
+        rerank_failed=written.not_reranked if settings.rerank.method == "listwise" else 0,
     )
 
 
@@ -125,6 +134,8 @@ def run_digest(settings: Settings, facts: IndexFacts, queries: Sequence[Query]) 
     }
     if (prompt := prompt_of(settings)) is not None:
         decides["prompt"] = prompt.digest
+    if stages := stage_prompts_of(settings):
+        decides["stage_prompts"] = {stage: prompt.digest for stage, prompt in stages.items()}
     canonical = orjson.dumps(decides, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 

@@ -1,19 +1,45 @@
-"""The shortlist in a new order: by priors, by the published code's terms, or by a cross-encoder."""
+"""The shortlist in a new order: by priors, by the published code's terms, or by a model."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
+from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import scores_by_id
 from ccrag.retrieval.model_rerank import add_model_scores, rerank_by_scores
 from ccrag.retrieval.rerank import rerank_paper, rerank_published_code, with_tail
+from ccrag.stages.listwise import ListwiseReranking
 from ccrag.stages.way import Way
 from ccrag.types import PassageId, Ranking
 
 
-class Reranking:
-    """Reorders each way's shortlist as `settings` say; what lies below keeps its place."""
+class Reranking(Protocol):
+    """Reorders shortlists."""
+
+    def rerank(self, ways: Sequence[Way]) -> None:
+        """Give each way, which has the texts of its shortlist, its reranked order."""
+        ...
+
+
+def reranking_of(
+    settings: PipelineSettings, reranker: Reranker | None, llm: Llm | None, *, max_edges: int
+) -> Reranking:
+    """
+    What `rerank.method` names.
+
+    Raises:
+        ModelError: it asks a language model and none is given.
+        ConfigError: no such prompt.
+    """
+    if settings.rerank.method == "listwise":
+        return ListwiseReranking(settings, llm)
+    return ScoreReranking(settings, reranker, max_edges=max_edges)
+
+
+class ScoreReranking:
+    """Reorders each way's shortlist by new scores; what lies below keeps its place."""
 
     def __init__(
         self, settings: PipelineSettings, reranker: Reranker | None, *, max_edges: int

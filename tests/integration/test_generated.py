@@ -145,6 +145,41 @@ def test_kept_replies_make_a_second_run_free_and_exact(
     assert len({(out / "responses.jsonl").read_bytes() for out in outs}) == 1
 
 
+def test_a_listwise_rerank_is_traced_and_a_failed_one_is_flagged(
+    tmp_path: Path, indexed: str, provider: Provider
+) -> None:
+    queries, out = write_queries(tmp_path, 3), tmp_path / "run"
+    provider.reply = lambda body: json.dumps({"order": [*range(passages(body), 0, -1)]})
+    provider.fail(ROUTE, refused(500))
+    listwise = ("--set", "rerank.method=listwise", "--set", "rerank.shortlist=5")
+    done = ccrag("run", queries, "--index", indexed, "--out", out, *listwise)
+    assert "3 of 3 queries answered" in done.stdout
+    assert "language model: 2 calls" in done.stdout
+    assert "1 queries keep the order they had" in done.stderr
+    said = provenance(out)
+    assert said["stage_prompts"]["rerank"]["label"] == "listwise@1"
+    reversed_, kept = 0, 0
+    for query in said["queries"]:
+        rankings = {r["stage"]: [hit[0] for hit in r["hits"]] for r in query["rankings"]}
+        told = [note["message"] for note in query["notes"] if note["stage"] == "rerank"]
+        if "rerank" in rankings:
+            assert rankings["rerank"][:5] == rankings["rrf"][:5][::-1]
+            assert [call["prompt"] for call in query["calls"]] == ["listwise@1"]
+            reversed_ += told[0].startswith("reply 1: ids written in another way than shown: 5, 4")
+        else:
+            assert query["calls"] == []
+            [message] = told
+            kept += message.endswith("tried 1 times: told to answer 500; the order stays as it was")
+    assert (reversed_, kept) == (2, 1)
+    retrieval = yaml.safe_load((out / "ir-metadata.yml").read_text())["method"]["retrieval"]
+    assert "Listwise rerank by gpt-4.1-mini" in retrieval[0]["name"]
+
+
+def passages(body: dict[str, Any]) -> int:
+    """How many passages a request shows."""
+    return sum(line.startswith('{"id"') for line in body["messages"][1]["content"].split("\n"))
+
+
 def test_ask_shows_the_model_and_what_it_could_not_support(
     indexed: str, provider: Provider
 ) -> None:

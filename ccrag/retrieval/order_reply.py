@@ -1,0 +1,208 @@
+"""
+A listwise reranker's reply, read to an order of the passages it was shown. Pure.
+
+Whatever a reply says, every passage stands in the order exactly once: none is lost, none is added.
+What was repaired on the way is said.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ccrag.chat.json_in_text import find_json, json_values, without_thinking
+
+ORDER_KEYS = (
+    "order",
+    "ranking",
+    "ranked",
+    "reranked",
+    "sorted",
+    "results",
+    "result",
+    "ids",
+    "passages",
+)
+"""Keys under which models put the order; the first is the one asked for."""
+ID_KEYS = ("id", "passage_id", "passage", "index", "number")
+"""Keys that name a passage, where an object stands in its place."""
+MAX_TOLD = 5
+MAX_SHOWN_CHARS = 60
+
+_LABELLED = re.compile(
+    r"(?<![\w.\-\u2212])(?:passage|document|doc|id|p)[\s_#:]{0,3}([0-9]{1,6})(?!\w|\.[0-9])",
+    re.IGNORECASE,
+)
+"""`p3`, `[p3]`, `Passage 3`; not `e3`."""
+_NUMBER = re.compile(r"(?<![\w.\-\u2212])([0-9]{1,6})(?!\w|\.[0-9])")
+"""`3`, `[3]`; not `-3` or `3.5`."""
+_CHAIN = re.compile(r"\[?p?[0-9]{1,6}\]?(?:\s*>\s*\[?p?[0-9]{1,6}\]?)+", re.IGNORECASE)
+"""`[3] > [1] > [2]`, which models trained as listwise rerankers (RankGPT's kind) reply."""
+_BROKEN = re.compile(r"""\border["']?\s*[:=]\s*\[(?P<ids>[^\]]*)(?P<end>\]?)""", re.IGNORECASE)
+"""An order in JSON that is cut off, or in what only looks like JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An order of `n` passages."""
+
+    places: tuple[int, ...]
+    """Places of the passages as shown, from 0, best first; each of `range(n)` once."""
+    repairs: tuple[str, ...] = ()
+    """Empty when the reply was as asked for."""
+    readable: bool = True
+    """False: the reply named no passage, and the order is the one they were shown in."""
+
+
+class _Found(NamedTuple):
+    """What stands where the order belongs, and how it was come by."""
+
+    items: list[Any]
+    repairs: tuple[str, ...] = ()
+
+
+def label(place: int) -> str:
+    """What the passage at `place`, from 0, is called in a prompt: `p1`, `p2`, …"""
+    return f"p{place + 1}"
+
+
+def read_order(text: str, count: int) -> Order:
+    """
+    The order that a reply gives to `count` passages, which were shown as `label` names them.
+
+    Never raises. Read are `{"order": […]}`, also with prose around it, under another key, cut off
+    or not quite JSON; a bare list; and `[3] > [1]`. Ids count as labels or as numbers from 1.
+    Unknown and repeated ones are left out; passages that are not named follow in the order shown.
+    """
+    shown = tuple(range(count))
+    found = _found(text)
+    if found is None:
+        return Order(shown, (f"no order in {short(text)}",), readable=False)
+    leaves, nested = _leaves(found.items)
+    names = [(leaf, number) for leaf in leaves for number in _numbers(leaf) or (0,)]
+    known = dict.fromkeys(n - 1 for _, n in names if 1 <= n <= count)
+    if not known:
+        return Order(shown, (f"no passage is named in {short(text)}",), readable=False)
+    missing = [place for place in shown if place not in known]
+    repairs = [
+        *found.repairs,
+        *(["lists within the list were taken as one"] if nested else []),
+        *_told("ids written in another way than shown", _reworded(names, count)),
+        *_told("unknown ids left out", _unknown(names, count)),
+        *_told("repeated ids left out", _repeated(names, count)),
+        *_told("ids not named, put last as they stood", map(label, missing)),
+    ]
+    return Order((*known, *missing), tuple(repairs))
+
+
+def short(value: object) -> str:
+    """`value` as Python writes it, cut to `MAX_SHOWN_CHARS`."""
+    shown = repr(value)
+    return shown if len(shown) <= MAX_SHOWN_CHARS else shown[: MAX_SHOWN_CHARS - 1] + "…"
+
+
+def _found(text: str) -> _Found | None:
+    """Where the order stands: what was asked for before what only resembles it."""
+    spoken = without_thinking(text)
+    return _in_object(text) or _in_broken(spoken) or _in_chain(spoken) or _in_list(spoken)
+
+
+def _in_object(text: str) -> _Found | None:
+    found = find_json(text, wanted=lambda value: _under_key(value) is not None)
+    under = None if found is None else _under_key(found.value)
+    if found is None or under is None:
+        return None
+    key, value = under
+    renamed = () if key == ORDER_KEYS[0] else (f"the order stands under {short(key)}",)
+    items = value if isinstance(value, list) else [value]
+    return _Found(items, (*found.repairs, *renamed))
+
+
+def _under_key(value: Any) -> tuple[str, Any] | None:
+    """The first known key of an object and what it holds, through objects within."""
+    under: tuple[str, Any] | None = None
+    while isinstance(value, Mapping):
+        held = {str(key).strip().casefold(): inner for key, inner in value.items()}
+        key = next((key for key in ORDER_KEYS if key in held), None)
+        if key is None:
+            break
+        value = held[key]
+        under = key, value
+    return under
+
+
+def _in_broken(text: str) -> _Found | None:
+    orders = list(_BROKEN.finditer(text))
+    if not orders:
+        return None
+    last = orders[-1]
+    whole = last["ids"] if last["end"] else last["ids"].rpartition(",")[0]
+    cut = "not whole JSON" if last["end"] else "cut off"
+    return _Found(_labels_in(whole), (f"the order is {cut}: the ids in it were read",))
+
+
+def _in_chain(text: str) -> _Found | None:
+    chains = _CHAIN.findall(text)
+    told = ("`>` between ids was read as their order",)
+    return _Found(_labels_in(chains[-1]), told) if chains else None
+
+
+def _labels_in(text: str) -> list[Any]:
+    return [label(number - 1) for number in _numbers(text)]
+
+
+def _in_list(text: str) -> _Found | None:
+    """The JSON list that names most, of equal ones the last."""
+    lists = [value for value in json_values(text) if isinstance(value, list)]
+    if not lists:
+        return None
+    best = max(reversed(lists), key=lambda value: sum(map(bool, map(_numbers, _leaves(value)[0]))))
+    several = (f"of {len(lists)} lists the longest was taken",) if len(lists) > 1 else ()
+    return _Found(best, ("a list without its object", *several))
+
+
+def _leaves(items: list[Any]) -> tuple[list[Any], bool]:
+    """What stands in a list and in lists within, in order; whether there are any within."""
+    leaves: list[Any] = []
+    waiting, nested = [*reversed(items)], False
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list):
+            nested = True
+            waiting += reversed(item)
+        else:
+            leaves.append(item)
+    return leaves, nested
+
+
+def _numbers(leaf: Any) -> tuple[int, ...]:
+    """The numbers of passages that `leaf` names; beside labels bare numbers mean other things."""
+    if isinstance(leaf, Mapping):
+        leaf = next((leaf[key] for key in ID_KEYS if key in leaf), None)
+    if isinstance(leaf, str):
+        return tuple(map(int, _LABELLED.findall(leaf) or _NUMBER.findall(leaf)))
+    if isinstance(leaf, bool) or not isinstance(leaf, int | float):
+        return ()
+    return (int(leaf),) if leaf == leaf // 1 else ()  # neither NaN nor infinity equals its floor
+
+
+def _reworded(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:
+    return (short(leaf) for leaf, n in names if 1 <= n <= count and leaf != label(n - 1))
+
+
+def _unknown(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:
+    return (short(leaf) for leaf, number in names if not 1 <= number <= count)
+
+
+def _repeated(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:
+    counts = Counter(number for _, number in names if 1 <= number <= count)
+    return (label(number - 1) for number, times in counts.items() if times > 1)
+
+
+def _told(what: str, of: Iterator[str]) -> Iterator[str]:
+    """One line on `what`, with the first of them; none when there are none."""
+    told = list(dict.fromkeys(of))
+    if told:
+        more = f" and {len(told) - MAX_TOLD} more" if len(told) > MAX_TOLD else ""
+        yield f"{what}: {', '.join(told[:MAX_TOLD])}{more}"
