@@ -79,6 +79,8 @@ class Bm25Settings(Section):
     """Term statistics over the whole index, or over the query's own passages."""
     title_weight: float = Field(0.0, ge=0)
     """Weight of a title match beside the text match; 0 leaves the title out."""
+    content_words: bool = False
+    """Search a wording without its function and question words, unless it has no others."""
 
 
 class VectorSettings(Section):

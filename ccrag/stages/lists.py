@@ -15,6 +15,7 @@ from ccrag.engine.search import Slot
 from ccrag.errors import CcragError, EngineError, InputError, InvariantError
 from ccrag.models.encoder import Encoder
 from ccrag.retrieval.lexical import CandidateBm25
+from ccrag.retrieval.variants import content_parts
 from ccrag.types import JSON, Hit, Passage, PassageId, Query, QueryId, Ranking, Variant
 
 Source = Literal["bm25", "dense", "candidate-order"]
@@ -103,9 +104,10 @@ def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
         return [_dense_body(settings, ask)]
     if settings.bm25.statistics == "candidates":
         return [bodies.passages_body(candidates, size=PAGE)]
-    body = bodies.bm25_body(
-        ask.variant.searched, candidates, depth=depth, title_weight=settings.bm25.title_weight
-    )
+    parts = ask.variant.searched
+    if settings.bm25.content_words:
+        parts = content_parts(parts)
+    body = bodies.bm25_body(parts, candidates, depth=depth, title_weight=settings.bm25.title_weight)
     return [body, bodies.with_text(body, depth=ask.texts)] if ask.texts else [body]
 
 

@@ -4,11 +4,12 @@ from ccrag.retrieval.variants import (
     METHOD_EXPANSION,
     TEMPORAL_EXPANSION,
     VariantName,
+    content_parts,
     has_temporal_intent,
     keywords,
     make_variants,
 )
-from ccrag.types import Variant
+from ccrag.types import Part, Variant
 
 ALL: tuple[VariantName, ...] = ("original", "keywords", "temporal", "method")
 
@@ -84,3 +85,18 @@ def test_variants_use_the_keyword_limit() -> None:
 )
 def test_temporal_intent(text: str, expected: bool) -> None:
     assert has_temporal_intent(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (["How do the Fibrils grow?"], ["fibrils grow"]),
+        (["Who is it?"], ["Who is it?"]),
+        (["Who is it?", "What of bonds?"], ["bonds"]),
+        ([""], [""]),
+        (["什么是债券"], ["什么是债券"]),
+    ],
+)
+def test_content_words_alone_unless_there_are_none(given: list[str], kept: list[str]) -> None:
+    parts = [Part(text, 0.5) for text in given]
+    assert content_parts(parts) == tuple(Part(text, 0.5) for text in kept)
