@@ -39,10 +39,10 @@ def lexical_by_default() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything under tests/integration needs an engine."""
-    folder = Path(__file__).parent / "integration"
+    """Everything under tests/integration and tests/browser needs an engine."""
+    folders = {Path(__file__).parent / name for name in ("integration", "browser")}
     for item in items:
-        if folder in item.path.parents:
+        if folders & set(item.path.parents):
             item.add_marker(pytest.mark.integration)
 
 

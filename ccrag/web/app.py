@@ -14,15 +14,17 @@ from starlette.types import ASGIApp
 from ccrag import __version__
 from ccrag.config_serve import ServeSettings
 from ccrag.errors import CcragError
-from ccrag.web import api, health, schemas, uploading
+from ccrag.web import api, api_runs, health, schemas, uploading
 from ccrag.web.answers import problem_response
 from ccrag.web.middleware import LOOPBACK_HOSTS, Guarded, Limited, Observed
+from ccrag.web.page import routes_ask, routes_runs, routes_session
+from ccrag.web.page.render import problem_page
 from ccrag.web.problems import Code, ProblemError, problem_of
 from ccrag.web.state import ServerState, is_trusted
 
 log = logging.getLogger("ccrag.web")
 CLEAN_UP_S = 30.0
-UPLOAD_PATHS = ("/api/uploads",)
+UPLOAD_PATHS = ("/api/uploads", "/upload")
 FORM_BYTES = 64 * 1024
 """What a form holds around its file."""
 _CODES: dict[int, Code] = {
@@ -53,7 +55,11 @@ def create_app(state: ServerState) -> ASGIApp:
     app.state.ccrag = state
     app.include_router(api.router)
     app.include_router(uploading.router)
+    app.include_router(api_runs.router)
     app.include_router(health.router)
+    for router in (routes_ask.router, routes_runs.router, routes_session.router):
+        app.include_router(router)
+    app.state.problem_page = problem_page
     _handle_errors(app)
     _describe_problems(app)
     limited = Limited(app, limit_of=partial(_body_limit, state.settings))

@@ -229,3 +229,91 @@ class Health(BaseModel):
     """Whether the server runs, or can answer."""
 
     status: Literal["ok", "unavailable"]
+
+
+class RunHead(BaseModel):
+    """A run in a list."""
+
+    name: str = Field(description="Its folder below the one the server shows.")
+    queries: int
+    experiment: str | None
+
+
+class ExperimentHead(BaseModel):
+    """An experiment in a list."""
+
+    name: str
+    runs: list[str]
+    has_report: bool
+
+
+class Runs(BaseModel):
+    """What has been run."""
+
+    runs: list[RunHead]
+    experiments: list[ExperimentHead]
+
+
+class RunQueryHead(BaseModel):
+    """A query of a run."""
+
+    query_id: str
+    query: str
+    abstained: bool
+    references: list[str]
+
+
+class Run(BaseModel):
+    """A run."""
+
+    name: str
+    pipeline: str
+    collection: str
+    queries: list[RunQueryHead]
+    failures: list[dict[str, str]]
+
+
+class RunQuery(Way):
+    """A query of a run, as provenance.json has it."""
+
+    query_id: str
+    query: str
+    abstained: bool
+    answer: list[Sentence]
+    references: list[str]
+    evidence: list[EvidenceSpan]
+    read: list[Place]
+
+
+class RunSide(BaseModel):
+    """What one of two runs did with a query."""
+
+    answered: bool
+    abstained: bool
+    answer: str
+    references: list[str]
+    figure: float | None
+
+
+class ComparedQuery(BaseModel):
+    """A query in two runs."""
+
+    query_id: str
+    query: str
+    same_answer: bool
+    references_shared: float = Field(description="Jaccard of the cited documents.")
+    read_shared: float = Field(description="Jaccard of the documents read.")
+    difference: float | None = Field(description="Right less left on the measure.")
+    left: RunSide
+    right: RunSide
+
+
+class ComparedRuns(BaseModel):
+    """Two runs, query by query."""
+
+    left: str
+    right: str
+    measure: str | None
+    measures: list[str]
+    same_answers: int
+    queries: list[ComparedQuery]

@@ -16,6 +16,7 @@ from ccrag.web.engine_link import EngineLink
 from ccrag.web.gate import Gate
 from ccrag.web.logs import log_to_stderr
 from ccrag.web.metrics import Metrics
+from ccrag.web.recorded import Records
 from ccrag.web.shelf import Shelf, offered_pipelines
 from ccrag.web.state import ServerState
 from ccrag.web.uploads import Uploads
@@ -53,6 +54,7 @@ def open_server(
         link=link,
         shelf=shelf,
         uploads=uploads,
+        records=Records(chosen.runs),
         desk=Desk(chosen, shelf, uploads, metrics),
         gate=Gate(
             concurrency=chosen.concurrency,

@@ -14,6 +14,7 @@ from ccrag.web.engine_link import EngineLink
 from ccrag.web.gate import Gate
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
+from ccrag.web.recorded import Records
 from ccrag.web.shelf import Shelf
 from ccrag.web.uploads import Uploads
 
@@ -31,6 +32,7 @@ class ServerState:
     link: EngineLink
     shelf: Shelf
     uploads: Uploads
+    records: Records
     desk: Desk
     gate: Gate
     metrics: Metrics

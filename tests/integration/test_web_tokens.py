@@ -85,6 +85,7 @@ def clean(response: httpx2.Response) -> httpx2.Response:
         ("POST", "/api/search"),
         ("POST", "/api/ask/stream"),
         ("POST", "/api/uploads"),
+        ("GET", "/api/runs"),
         ("GET", "/metrics"),
     ],
 )

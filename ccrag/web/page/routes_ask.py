@@ -1,0 +1,205 @@
+"""The page where one asks: form, answer, documents, uploads."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
+
+from ccrag.runs.provenance import result_json
+from ccrag.types import JSON, Result
+from ccrag.web.access import Caller
+from ccrag.web.asking import answered, gone, streamed
+from ccrag.web.desk import Question, Readable
+from ccrag.web.page.render import asset, html, page
+from ccrag.web.page.views import answer_view
+from ccrag.web.problems import ProblemError
+from ccrag.web.spans import parted, read_spans
+from ccrag.web.state import Asking, ServerState, State
+from ccrag.web.uploads import UPLOAD_PREFIX
+
+WINDOW_CHARS = 60_000
+"""Of a document, shown at once."""
+BEFORE_CHARS = 4_000
+"""Shown before the first highlighted span."""
+FOUND = 30
+"""Documents that a search for titles shows."""
+FOR_EVER = "public, max-age=31536000, immutable"
+
+router = APIRouter(include_in_schema=False)
+Text = Annotated[str, Form()]
+Ids = Annotated[str, Form(description="One id a line.")]
+
+
+@router.get("/")
+async def ask_page(
+    request: Request,
+    state: State,
+    caller: Asking,
+    collection: str = "",
+    title: str = "",
+) -> Response:
+    """The empty form; without script, also the search for titles."""
+    shown = await _form(request, state, caller, collection=collection, title=title)
+    return page(request, "ask.html.jinja", **shown, answer=None)
+
+
+@router.post("/ask")
+async def answer_page(
+    request: Request,
+    state: State,
+    caller: Asking,
+    text: Text,
+    collection: Text,
+    scope: Text = "all",
+    doc_ids: Ids = "",
+    pick: Annotated[list[str] | None, Form()] = None,
+    pipeline: Text = "",
+) -> Response:
+    """The form as it was sent, with the answer below."""
+    question = _question(text, collection, scope, doc_ids, pick, pipeline)
+    result = await answered(request, state, caller, question)
+    shown = await _form(request, state, caller, question=question, scope=scope)
+    view = answer_view(result_json(result), collection)
+    return page(request, "ask.html.jinja", **shown, answer=view)
+
+
+@router.post("/ask/stream")
+async def answer_stream(
+    request: Request,
+    state: State,
+    caller: Asking,
+    text: Text,
+    collection: Text,
+    scope: Text = "all",
+    doc_ids: Ids = "",
+    pick: Annotated[list[str] | None, Form()] = None,
+    pipeline: Text = "",
+) -> Response:
+    """Stages as they end, then the answer as a piece of the page."""
+    question = _question(text, collection, scope, doc_ids, pick, pipeline)
+
+    def show(result: Result) -> JSON:
+        view = answer_view(result_json(result), collection)
+        return {"html": html("answer.html.jinja", answer=view)}
+
+    return await streamed(request, state, caller, question, show)
+
+
+@router.get("/documents")
+async def found_documents(
+    request: Request, state: State, caller: Asking, collection: str, title: str = ""
+) -> Response:
+    """Documents by title, as a piece of the form."""
+    found = await state.gate.run(
+        lambda _: state.desk.documents(caller, collection, text=title, size=FOUND),
+        gone=lambda: gone(request),
+    )
+    content = html("found.html.jinja", found=found, title=title)
+    return Response(content, media_type="text/html; charset=utf-8")
+
+
+@router.get("/document")
+async def document_page(
+    request: Request,
+    state: State,
+    caller: Asking,
+    collection: str,
+    doc_id: str,
+    span: Annotated[list[str] | None, Query()] = None,
+    start: Annotated[int | None, Query(ge=0, le=10**9)] = None,
+    fragment: bool = False,
+) -> Response:
+    """A document at its highlighted span; as a piece for the panel beside the answer, or alone."""
+    spans = read_spans(span or ())
+    found = await state.gate.run(
+        lambda _: state.desk.document(caller, collection, doc_id), gone=lambda: gone(request)
+    )
+    if start is None:
+        first = min((low for low, _ in spans), default=0)
+        start = max(0, first - BEFORE_CHARS) if len(found.text) > WINDOW_CHARS else 0
+    end = min(start + WINDOW_CHARS, len(found.text))
+    values: dict[str, Any] = {
+        "document": found,
+        "collection": collection,
+        "parts": parted(found.text, spans, start=start, end=end),
+        "spans": span or [],
+        "start": start,
+        "end": end,
+        "window": WINDOW_CHARS,
+    }
+    if fragment:
+        content = html("document.html.jinja", **values)
+        return Response(content, media_type="text/html; charset=utf-8")
+    return page(request, "document_page.html.jinja", **values)
+
+
+@router.post("/upload")
+async def upload_page(
+    request: Request,
+    state: State,
+    caller: Asking,
+    file: Annotated[UploadFile, File()],
+) -> Response:
+    """Index the file and come back with it chosen."""
+    content, name = await file.read(), file.filename or ""
+    if not name:
+        raise ProblemError("invalid_request", "choose a file first")
+    made = await state.gate.run(
+        lambda _: state.uploads.add(caller.name, name, content, None), gone=lambda: gone(request)
+    )
+    return Response(status_code=303, headers={"Location": f"/?collection={made.collection}"})
+
+
+@router.get("/static/{name}")
+async def static(name: str) -> Response:
+    """The page's own script, style and icon."""
+    content, media_type = asset(name)
+    return Response(content, media_type=media_type, headers={"Cache-Control": FOR_EVER})
+
+
+def _question(
+    text: str,
+    collection: str,
+    scope: str,
+    doc_ids: str,
+    pick: list[str] | None,
+    pipeline: str,
+) -> Question:
+    """What the form says; ids pasted and documents picked count together."""
+    ids = [line.strip() for line in doc_ids.splitlines()]
+    chosen = tuple(dict.fromkeys([*(pick or ()), *filter(None, ids)]))
+    return Question(collection, text, chosen if scope == "some" else None, pipeline or None)
+
+
+async def _form(
+    request: Request,
+    state: ServerState,
+    caller: Caller,
+    *,
+    collection: str = "",
+    title: str = "",
+    question: Question | None = None,
+    scope: str = "all",
+) -> JSON:
+    """What the form shows."""
+
+    def work(_: object) -> tuple[list[Readable], JSON | None]:
+        listed = state.desk.collections(caller)
+        if not title or not collection:
+            return listed, None
+        found = state.desk.documents(caller, collection, text=title, size=FOUND)
+        return listed, {"found": found, "title": title}
+
+    listed, found = await state.gate.run(work, gone=lambda: gone(request))
+    return {
+        "collections": listed,
+        "uploads": state.uploads.of(caller.name),
+        "upload_prefix": UPLOAD_PREFIX,
+        "can_upload": state.settings.uploads > 0,
+        "chosen": question.collection if question else collection,
+        "text": question.text if question else "",
+        "scope": "some" if found else scope,
+        "doc_ids": "\n".join((question.doc_ids or ()) if question else ()),
+        "pipeline": (question.pipeline if question else None) or state.shelf.default,
+        "pipelines": [(name, s.summary) for name, s in state.shelf.pipelines.items()],
+        "found": found,
+    }

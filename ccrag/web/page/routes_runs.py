@@ -1,0 +1,137 @@
+"""The pages of runs and experiments."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from ccrag.types import JSON
+from ccrag.web.api_runs import check_runs, recorded_query
+from ccrag.web.asking import gone
+from ccrag.web.comparing import compare
+from ccrag.web.page.render import page
+from ccrag.web.page.views import answer_view
+from ccrag.web.state import Asking, State
+
+PAGE = 50
+"""Queries on a page."""
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+"""A report has its style inside and no script; it is shown as what it is, a file of somebody's."""
+
+router = APIRouter(include_in_schema=False)
+At = Annotated[int, Query(ge=0, le=10**7, alias="from")]
+
+
+@router.get("/runs")
+async def runs_page(request: Request, state: State, caller: Asking) -> Response:
+    """What has been run."""
+    runs, experiments = await state.gate.run(
+        lambda _: (
+            (state.records.runs(), state.records.experiments()) if caller.unrestricted else ([], [])
+        ),
+        gone=lambda: gone(request),
+    )
+    return page(
+        request,
+        "runs.html.jinja",
+        runs=runs,
+        experiments=experiments,
+        has_folder=state.settings.runs is not None,
+    )
+
+
+@router.get("/run")
+async def run_page(
+    request: Request, state: State, caller: Asking, name: str, at: At = 0
+) -> Response:
+    """A run's queries."""
+    check_runs(caller)
+    record = await state.gate.run(lambda _: state.records.run(name), gone=lambda: gone(request))
+    queries = list(record.queries.values())
+    return page(
+        request,
+        "run.html.jinja",
+        run=record,
+        queries=queries[at : at + PAGE],
+        at=at,
+        size=PAGE,
+        count=len(queries),
+        abstained=sum(told["abstained"] for told in queries),
+    )
+
+
+@router.get("/run/query")
+async def run_query_page(
+    request: Request, state: State, caller: Asking, name: str, query_id: str
+) -> Response:
+    """One query of a run with its way."""
+    check_runs(caller)
+
+    def work(_: object) -> tuple[JSON, str]:
+        return recorded_query(state, name, query_id), state.records.run(name).collection
+
+    told, collection = await state.gate.run(work, gone=lambda: gone(request))
+    view = answer_view(told, collection)
+    return page(request, "run_query.html.jinja", name=name, query_id=query_id, answer=view)
+
+
+@router.get("/compare")
+async def compare_page(
+    request: Request,
+    state: State,
+    caller: Asking,
+    left: str,
+    right: str,
+    measure: str | None = None,
+    at: At = 0,
+) -> Response:
+    """Two runs query by query."""
+    check_runs(caller)
+    compared = await state.gate.run(
+        lambda _: compare(
+            state.records.run(left),
+            state.records.run(right),
+            figures=(state.records.figures(left), state.records.figures(right)),
+            measure=measure,
+        ),
+        gone=lambda: gone(request),
+    )
+    return page(request, "compare.html.jinja", compared=compared, at=at, size=PAGE)
+
+
+@router.get("/compare/query")
+async def compare_query_page(
+    request: Request, state: State, caller: Asking, left: str, right: str, query_id: str
+) -> Response:
+    """One query in two runs, answers and ways side by side."""
+    check_runs(caller)
+
+    def work(_: object) -> list[tuple[str, JSON | None, str]]:
+        sides = []
+        for name in (left, right):
+            record = state.records.run(name)
+            sides.append((name, record.queries.get(query_id), record.collection))
+        return sides
+
+    sides = await state.gate.run(work, gone=lambda: gone(request))
+    views = [
+        (name, None if told is None else answer_view(told, collection))
+        for name, told, collection in sides
+    ]
+    return page(
+        request, "compare_query.html.jinja", left=left, right=right, query_id=query_id, sides=views
+    )
+
+
+@router.get("/report")
+async def report(request: Request, state: State, caller: Asking, name: str) -> Response:
+    """An experiment's own report."""
+    check_runs(caller)
+    content = await state.gate.run(lambda _: state.records.report(name), gone=lambda: gone(request))
+    return Response(
+        content,
+        media_type="text/html; charset=utf-8",
+        headers={"Content-Security-Policy": REPORT_POLICY},
+    )

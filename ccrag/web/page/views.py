@@ -1,0 +1,168 @@
+"""What templates show, as plain values made from results and records. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from ccrag.types import JSON
+from ccrag.web.page.way import Picture, picture_of
+
+DOCUMENT = "/document"
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """A citation: its number, and where a click leads."""
+
+    number: int
+    href: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence of the answer."""
+
+    text: str
+    cites: tuple[Cite, ...]
+    supported: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a document, and where a click leads."""
+
+    text: str
+    href: str
+    section: str
+    start: int
+    end: int
+    used: bool
+    """Whether the answer rests on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A cited document with the quotes the answer used."""
+
+    number: int
+    doc_id: str
+    title: str
+    date: str | None
+    href: str
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """An answer with its sources and its way."""
+
+    query: str
+    abstained: bool
+    sentences: tuple[Said, ...]
+    references: tuple[Reference, ...]
+    evidence: tuple[Quote, ...]
+    variants: tuple[tuple[str, str], ...]
+    picture: Picture
+    notes: tuple[tuple[str, str], ...]
+    seconds: tuple[tuple[str, str], ...]
+    total: str
+
+
+def answer_view(told: JSON, collection: str) -> AnswerView:
+    """
+    The view of an answer with its trace, as `result_json` or a run's provenance tells it.
+
+    Args:
+        collection: where its documents can be opened.
+    """
+    evidence = {item["evidence_id"]: item for item in told["evidence"]}
+    used = [e for sentence in told["answer"] for e in sentence["evidence"]]
+    titles = {place["doc_id"]: place for place in told["read"]}
+    seconds: Mapping[str, float] = told["seconds"]
+    return AnswerView(
+        query=told["query"],
+        abstained=told["abstained"],
+        sentences=tuple(
+            _said(s, told["references"], evidence, titles, collection) for s in told["answer"]
+        ),
+        references=tuple(
+            _reference(number, doc_id, titles, [evidence[e] for e in used], collection)
+            for number, doc_id in enumerate(told["references"], start=1)
+        ),
+        evidence=tuple(
+            _quote(item, collection, used=item["evidence_id"] in used) for item in told["evidence"]
+        ),
+        variants=tuple((variant["name"], variant["text"]) for variant in told["variants"]),
+        picture=picture_of(told),
+        notes=tuple((note["stage"], note["message"]) for note in told["notes"]),
+        seconds=tuple((stage, _milliseconds(took)) for stage, took in seconds.items()),
+        total=_milliseconds(sum(seconds.values())),
+    )
+
+
+def document_href(collection: str, doc_id: str, spans: Iterable[tuple[int, int]] = ()) -> str:
+    """Where a document opens, at the first of its highlighted spans."""
+    written = [("span", f"{start}-{end}") for start, end in spans]
+    query = urlencode([("collection", collection), ("doc_id", doc_id), *written])
+    return f"{DOCUMENT}?{query}{'#span' if written else ''}"
+
+
+def _said(
+    sentence: JSON,
+    references: Sequence[str],
+    evidence: Mapping[str, JSON],
+    titles: Mapping[str, JSON],
+    collection: str,
+) -> Said:
+    cites = []
+    for citation in sentence["citations"]:
+        doc_id = references[citation]
+        spans = [
+            (evidence[e]["start"], evidence[e]["end"])
+            for e in sentence["evidence"]
+            if evidence[e]["doc_id"] == doc_id
+        ]
+        label = f"source {citation + 1}: {_title(doc_id, titles)}"
+        cites.append(Cite(citation + 1, document_href(collection, doc_id, spans), label))
+    return Said(sentence["text"], tuple(cites), sentence.get("supported"))
+
+
+def _reference(
+    number: int,
+    doc_id: str,
+    titles: Mapping[str, JSON],
+    used: Sequence[JSON],
+    collection: str,
+) -> Reference:
+    own = {item["evidence_id"]: item for item in used if item["doc_id"] == doc_id}
+    spans = [(item["start"], item["end"]) for item in own.values()]
+    return Reference(
+        number=number,
+        doc_id=doc_id,
+        title=_title(doc_id, titles),
+        date=titles.get(doc_id, {}).get("date"),
+        href=document_href(collection, doc_id, spans),
+        quotes=tuple(_quote(item, collection, used=True) for item in own.values()),
+    )
+
+
+def _quote(item: JSON, collection: str, *, used: bool) -> Quote:
+    span = (item["start"], item["end"])
+    return Quote(
+        text=item["text"],
+        href=document_href(collection, item["doc_id"], [span]),
+        section=" › ".join(item["section"]),
+        start=item["start"],
+        end=item["end"],
+        used=used,
+    )
+
+
+def _title(doc_id: str, titles: Mapping[str, Any]) -> str:
+    return titles.get(doc_id, {}).get("title") or doc_id
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:,.1f} ms"
