@@ -78,7 +78,6 @@ def answered(client: OpenSearch, changes: dict[str, Any], text: str = QUESTION) 
     [
         ({"bm25.statistics": "candidates"}, rankings),
         ({"bm25.title_weight": 2.0}, rankings),
-        ({"bm25.content_words": True}, rankings),
         ({"variants.use": ["original"]}, variants),
         ({"variants.max_keywords": 3}, variants),
         ({"variants.min_chars": 6}, variants),
