@@ -128,7 +128,9 @@ class EncoderSettings(Section):
 
 
 PlainWording = Literal["original", "keywords", "temporal", "method"]
-TurnWording = Literal["last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite"]
+TurnWording = Literal[
+    "last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite", "llm-rewrite"
+]
 """Wordings made of a dialogue's turns; a lone question is its own wording in each."""
 
 
@@ -156,6 +158,19 @@ class VariantSettings(Section):
         if not decay or decay[0] <= 0 or min(decay) < 0:
             raise ValueError("weights are 0 or more, and the question's is more than 0")
         return decay
+
+
+class RewriteSettings(Section):
+    """`llm-rewrite`, the wording of a dialogue's question that a language model makes."""
+
+    prompt: str = "rewrite"
+    """A packaged prompt, or a `.md` file of your own."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] = 0.3
+    """Instead of `llm.temperature`."""
+    count: int = Field(1, ge=1, le=5)
+    """Wordings asked for; each gets its list: `llm-rewrite`, `llm-rewrite-2`, and so on."""
+    failure: Literal["error", "rules"] = "error"
+    """Without a rewrite to be had: give the query up, or note it and take the wording `rewrite`."""
 
 
 class FeedbackSettings(Section):
@@ -336,6 +351,9 @@ class AnswerSettings(Section):
     min_coverage: float = Field(0.0, ge=0, le=1)
     """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
     abstention: str = "The given documents do not answer this question."
+    clarify: bool = False
+    """`llm`: a question that may mean several things is answered by asking back, if the prompt
+    offers it (as `answer-dialogue` does); what asks back counts as an abstention."""
 
 
 class LlmSettings(Section):
@@ -416,6 +434,7 @@ class PipelineSettings(Section):
     encoder: EncoderSettings = EncoderSettings()
     vectors: VectorSettings = VectorSettings()
     variants: VariantSettings = VariantSettings()
+    rewrite: RewriteSettings = RewriteSettings()
     feedback: FeedbackSettings = FeedbackSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     fusion: FusionSettings = FusionSettings()
@@ -464,9 +483,16 @@ class PipelineSettings(Section):
         names = [
             f"{source}:{wording}"
             for source in self.retrieval.lists
-            for wording in wordings.get(source, ())
+            for wording in self._numbered(wordings.get(source, ()))
         ]
         return (*names, *(("bm25:feedback",) if self.feedback.enabled else ()))
+
+    def _numbered(self, wordings: tuple[str, ...]) -> tuple[str, ...]:
+        """`wordings`, and one more for each further rewrite that a model is asked for."""
+        if "llm-rewrite" not in wordings:
+            return wordings
+        more = (f"llm-rewrite-{number}" for number in range(2, self.rewrite.count + 1))
+        return (*wordings, *more)
 
 
 class Settings(PipelineSettings):

@@ -15,7 +15,13 @@ from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.llm import Llm, load_llm
 from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker
-from ccrag.pipeline import Pipeline, needs_llm, needs_reranker, needs_support
+from ccrag.pipeline import (
+    Pipeline,
+    asks_before_answering,
+    needs_llm,
+    needs_reranker,
+    needs_support,
+)
 from ccrag.recipes import recipe_of
 from ccrag.stages.asking import first_requests, needs_query_vectors
 from ccrag.stages.writing import Writer
@@ -41,7 +47,7 @@ class Models:
         The pipeline of `settings` over `index`, with the models it needs.
 
         Args:
-            writer: writes the answers, so that no language model is opened.
+            writer: writes the answers, so that no language model is opened for them.
 
         Raises:
             ModelError: a model cannot be had.
@@ -61,7 +67,7 @@ class Models:
             index,
             encoder=encoder,
             reranker=reranker,
-            llm=open_llm(settings) if writer is None else None,
+            llm=open_llm(settings, answers=writer is None),
             support=support,
             writer=writer,
         )
@@ -144,9 +150,15 @@ def open_reranker(settings: PipelineSettings) -> Reranker | None:
     )
 
 
-def open_llm(settings: Settings) -> Llm | None:
-    """The language model, if a stage of `settings` asks one."""
-    return load_llm(settings.provider) if needs_llm(settings) else None
+def open_llm(settings: Settings, *, answers: bool = True) -> Llm | None:
+    """
+    The language model, if a stage of `settings` asks one.
+
+    Args:
+        answers: whether it is to write the answers, if `settings` say so.
+    """
+    asked = needs_llm(settings) if answers else asks_before_answering(settings)
+    return load_llm(settings.provider) if asked else None
 
 
 def open_support(settings: PipelineSettings) -> Support | None:

@@ -34,6 +34,7 @@ from ccrag.stages.asking import asks_of, encode_wordings, put_wordings
 from ccrag.stages.lists import Ask, Lists, lists_of
 from ccrag.stages.reading import Reader
 from ccrag.stages.reranking import reranking_of
+from ccrag.stages.rewriting import Rewriting, asks_for_rewrites
 from ccrag.stages.way import Failure, Watch, Way, unwatched
 from ccrag.stages.writing import Writer, writer_of
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
@@ -62,13 +63,14 @@ class Pipeline:
         Args:
             encoder: needed by dense lists and bi-encoder scores.
             reranker: needed by cross-encoder stages.
-            llm: needed by generated answers and listwise reranking.
+            llm: needed by generated answers, listwise reranking and rewrites.
             support: holds generated sentences against their evidence; None: by words.
             writer: writes the answers instead of the one that `settings` name.
         """
         self.settings = settings
         self.index = index
         self._encoder = encoder
+        self._rewriting = Rewriting(settings, llm)
         self._reranking = reranking_of(settings, reranker, llm, max_edges=index.facts.max_edges)
         self._reader = Reader(settings, encoder, reranker)
         self._writer = writer or writer_of(settings, llm, support=support)
@@ -169,8 +171,10 @@ class Pipeline:
         way.query = replace(way.query, candidates=Candidates.of(known, query_id=way.query_id))
 
     def _make_variants(self, ways: list[Way]) -> None:
+        self._rewriting.rewrite(ways)
         for way in ways:
-            put_wordings(way, self.settings)
+            if way.error is None:
+                put_wordings(way, self.settings)
 
     def _encode_queries(self, ways: list[Way]) -> None:
         encode_wordings(ways, self.settings, self._encoder)
@@ -293,7 +297,12 @@ def needs_reranker(settings: PipelineSettings) -> bool:
 
 def needs_llm(settings: PipelineSettings) -> bool:
     """Whether a stage asks a language model."""
-    return settings.answer.generator == "llm" or settings.rerank.method == "listwise"
+    return settings.answer.generator == "llm" or asks_before_answering(settings)
+
+
+def asks_before_answering(settings: PipelineSettings) -> bool:
+    """Whether a stage before the answer asks a language model."""
+    return settings.rerank.method == "listwise" or asks_for_rewrites(settings)
 
 
 def needs_support(settings: PipelineSettings) -> bool:

@@ -1,6 +1,7 @@
 """Stand-ins at the seams: what they do is simple enough to compute by hand."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -53,6 +54,21 @@ class OverlapReranker:
     def scores(self, query: str, texts: Sequence[str]) -> Scores:
         asked = set(query.lower().split())
         return Scores([float(len(asked & set(text.lower().split()))) for text in texts])
+
+
+class QuotingLlm:
+    """Answers by its first evidence, keeps orders as shown, and repeats questions as rewrites."""
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        lines = request.messages[-1].content.split("\n")
+        items = [json.loads(line) for line in lines if line.startswith('{"id"')]
+        sentences = [{"text": i["text"], "evidence": [i["id"]]} for i in items[:1] if "text" in i]
+        said = {
+            "order": [item["id"] for item in items],
+            "questions": [json.loads(lines[-1].removeprefix("Question: "))],
+            "sentences": sentences,
+        }
+        return ChatReply(json.dumps(said), "quoting", Usage(10, 5), "stop")
 
 
 class ScriptedLlm:

@@ -12,6 +12,7 @@ from ccrag.answering.citations import DraftSentence, assemble
 from ccrag.answering.replies import STAGE, Reading, better, read_reply
 from ccrag.answering.support import SupportCheck, checked
 from ccrag.chat.calls import Ask, call_record
+from ccrag.chat.history import history_lines
 from ccrag.chat.prompts import Prompt
 from ccrag.chat.quoting import quoted, quoted_object
 from ccrag.chat.reply import ChatReply
@@ -24,7 +25,7 @@ from ccrag.chat.request import (
 )
 from ccrag.errors import InvariantError
 from ccrag.retrieval.analysis import budget_words
-from ccrag.types import Answer, Evidence, ModelCall, Note, Passage, PassageId, Query
+from ccrag.types import JSON, Answer, Evidence, ModelCall, Note, Passage, PassageId, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Generation:
     show_date: bool = False
     min_score: float | None = None
     """The best evidence must have this score, or no model is asked."""
+    clarify: bool = False
+    """A model that declines may ask back instead of the abstention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,11 @@ def generate(
     reading, calls = _ask_and_read(request, evidence, ask)
     drafts, cut = within_limits(reading.drafts, generation)
     drafts, unsupported = checked(drafts, evidence, generation.support)
-    answer, unresolved = assemble(query, drafts, evidence, abstention=generation.abstention)
-    declined = (Note(STAGE, "the model says that the evidence does not answer"),)
-    notes = (*reading.notes, *(declined if reading.declined else ()), *cut, *unsupported)
+    asks_back = reading.asks_back if generation.clarify else ""
+    answer, unresolved = assemble(
+        query, drafts, evidence, abstention=asks_back or generation.abstention
+    )
+    notes = (*reading.notes, *_declined(reading, asks_back), *cut, *unsupported)
     return Generated(answer, (*notes, *unresolved), calls)
 
 
@@ -93,6 +98,14 @@ def _too_weak(evidence: Sequence[Evidence], min_score: float | None) -> str | No
     if min_score is not None and best < min_score:
         return f"the best evidence scores {best:.3g}, less than {min_score:g}: no model was asked"
     return None
+
+
+def _declined(reading: Reading, asks_back: str) -> tuple[Note, ...]:
+    if not reading.declined:
+        return ()
+    if asks_back:
+        return (Note(STAGE, "the model finds the question unclear and asks back"),)
+    return (Note(STAGE, "the model says that the evidence does not answer"),)
 
 
 def _ask_and_read(
@@ -128,6 +141,7 @@ def generation_request(
     The request that asks for an answer out of `evidence`, which must not be empty.
 
     No document id and no text but the evidence's reaches the prompt; titles and dates if wanted.
+    A dialogue's earlier turns stand in a place of their own, and have no ids to be cited by.
 
     Raises:
         InvariantError: no evidence; there is nothing to ask then.
@@ -136,11 +150,14 @@ def generation_request(
         raise InvariantError(f"query {query.query_id!r}: a model asked without evidence")
     messages = generation.prompt.messages(
         question=quoted(query.text),
+        history=history_lines(query.turns),
         evidence=[_shown(item, passages[item.passage_id], generation) for item in evidence],
         max_sentences=generation.max_sentences,
         max_words=generation.max_words,
+        clarify=generation.clarify,
     )
-    schema = answer_schema([item.evidence_id for item in evidence])
+    ids = [item.evidence_id for item in evidence]
+    schema = answer_schema(ids, clarify=generation.clarify)
     return ChatRequest(messages, generation.parameters, schema, generation.prompt.label)
 
 
@@ -153,12 +170,13 @@ def _shown(item: Evidence, passage: Passage, generation: Generation) -> str:
     return quoted_object({**values, "text": item.text})
 
 
-def answer_schema(evidence_ids: Sequence[str]) -> ReplySchema:
-    """The reply's JSON schema, which knows the shown ids and no others."""
+def answer_schema(evidence_ids: Sequence[str], *, clarify: bool = False) -> ReplySchema:
+    """The reply's JSON schema, which knows the shown ids and no others; and a question back."""
     ids = {"type": "array", "items": {"type": "string", "enum": list(evidence_ids)}}
     sentence = closed_object({"text": {"type": "string"}, "evidence": ids})
     sentences = {"type": "array", "items": sentence}
-    reply = closed_object({"answerable": {"type": "boolean"}, "sentences": sentences})
+    back: JSON = {"clarify": {"type": "string"}} if clarify else {}
+    reply = closed_object({"answerable": {"type": "boolean"}, "sentences": sentences, **back})
     return ReplySchema("answer", reply)
 
 

@@ -21,6 +21,7 @@ SENTENCES = ("sentences", "answer", "answers", "response", "output")
 TEXT = ("text", "sentence", "content")
 IDS = ("evidence", "evidence_ids", "evidences", "citations", "ids")
 MAX_SHOWN_CHARS = 60
+MAX_QUESTION_WORDS = 40
 _MARKERS = re.compile(r"\s*[\[(]\s*e\d+(?:\s*[,;]\s*e\d+)*\s*[\])]")
 """Ids that a model writes into its sentence, though it is told not to: `[e1, e3]`, `(e2)`."""
 
@@ -33,6 +34,8 @@ class Reading:
     """Sentences that name shown evidence; of each, the shown ids alone, each once."""
     declined: bool = False
     """The model says that the evidence does not answer the question."""
+    asks_back: str = ""
+    """One short question to the user, of a model that declined since the question is unclear."""
     complaints: tuple[str, ...] = ()
     """What the model may be asked to do better: sentences left without evidence, no JSON."""
     notes: tuple[Note, ...] = ()
@@ -53,7 +56,8 @@ def read_reply(text: str, evidence: Sequence[Evidence]) -> Reading:
     if isinstance(value, dict) and value.get("answerable") is False:
         if sentences:
             notes.append(Note(STAGE, f"declined; its {len(sentences)} sentences are left out"))
-        return Reading(declined=True, notes=tuple(notes))
+        asks_back = _asks_back(value.get("clarify"))
+        return Reading(declined=True, asks_back=asks_back, notes=tuple(notes))
     reading = _read_sentences(sentences, evidence, notes)
     if found.values == 1:
         return reading
@@ -71,6 +75,13 @@ def better(first: Reading, second: Reading) -> Reading:
     kept = first if worse else second
     told = Note(STAGE, f"asked again; the {'first' if worse else 'second'} reply counts")
     return replace(kept, notes=(*first.notes, told, *second.notes))
+
+
+def _asks_back(clarify: object) -> str:
+    """`clarify` as a question; empty when it is none, or so long that it says something too."""
+    question = _plain(clarify) if isinstance(clarify, str) else ""
+    asks = question.endswith(("?", "？", "؟"))
+    return question if asks and len(question.split()) <= MAX_QUESTION_WORDS else ""
 
 
 def _is_answer(value: Any) -> bool:

@@ -1,5 +1,5 @@
 """
-Wordings of a dialogue's question, made of its turns without a model. Pure.
+Wordings of a dialogue's question, made of its turns; those of a model are given. Pure.
 
 In every text the newest turn comes first: an encoder weighs the beginning of a text most and reads
 no further than its limit, and of a long query the search takes the first words only.
@@ -12,22 +12,26 @@ from ccrag.dialogue.rewrite import rewritten
 from ccrag.types import Part, Query, Turn, Variant
 
 WordingName = Literal["last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite"]
+BY_MODEL = "llm-rewrite"
 
 
 def turn_variants(
-    query: Query, *, use: Collection[str], decay: Sequence[float]
+    query: Query, *, use: Collection[str], decay: Sequence[float], rewrites: Sequence[str] = ()
 ) -> tuple[Variant, ...]:
     """
     Return the wordings of `query` that `use` names, in the order of `WordingName`.
 
     `last-two` and `last-three`: the question and the user's one or two turns before it.
     `user-turns`: all the user's turns. `dialogue`: the agent's too. `decayed`: the user's turns as
-    parts of one list, see `decayed_parts`. `rewrite`: see `rewrite.rewritten`. Names of other
-    variants are left to others. Of a query without turns every wording has the query's own text;
-    each still gets its list, so that lists keep their share of a fusion.
+    parts of one list, see `decayed_parts`. `rewrite`: see `rewrite.rewritten`. `llm-rewrite`: all
+    `rewrites`, last, numbered from the second on. Names of other variants are left to others.
+
+    Of a query without turns every wording has the query's own text; each still gets its list, so
+    that lists keep their share of a fusion.
 
     Args:
         decay: weights of the question, of the turn before it, and so on; not empty.
+        rewrites: those of a language model, see `model_rewrite`.
     """
     makers: dict[WordingName, Callable[[], Variant]] = {
         "last-two": lambda: Variant("last-two", _joined(user_texts(query)[:2])),
@@ -37,7 +41,12 @@ def turn_variants(
         "decayed": lambda: _decayed(user_texts(query), decay),
         "rewrite": lambda: Variant("rewrite", rewritten(query.text, query.turns)),
     }
-    return tuple(make() for name, make in makers.items() if name in use)
+    by_model = rewrites if BY_MODEL in use else ()
+    numbered = (
+        Variant(BY_MODEL if number == 1 else f"{BY_MODEL}-{number}", text)
+        for number, text in enumerate(by_model, start=1)
+    )
+    return (*(make() for name, make in makers.items() if name in use), *numbered)
 
 
 def user_texts(query: Query) -> list[str]:

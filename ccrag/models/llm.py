@@ -44,9 +44,9 @@ def parameters_of(settings: LlmSettings) -> ChatParameters:
     """What `settings` say, as a request carries it."""
     return ChatParameters(
         model=settings.model,
-        temperature=_set(settings.temperature),
-        top_p=_set(settings.top_p),
-        seed=_set(settings.seed),
+        temperature=set_or_none(settings.temperature),
+        top_p=set_or_none(settings.top_p),
+        seed=set_or_none(settings.seed),
         max_tokens=settings.max_tokens,
         max_tokens_field=settings.max_tokens_field,
         structured=settings.structured,
@@ -54,7 +54,8 @@ def parameters_of(settings: LlmSettings) -> ChatParameters:
     )
 
 
-def _set(value: T | Literal["unset"]) -> T | None:
+def set_or_none(value: T | Literal["unset"]) -> T | None:
+    """A parameter's value; None for one that is left to the server."""
     return None if value == "unset" else value
 
 

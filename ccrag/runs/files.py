@@ -23,6 +23,7 @@ from ccrag.runs.calls import CallTotals
 from ccrag.runs.journal import Entry
 from ccrag.runs.metadata import metadata_text
 from ccrag.runs.provenance import result_json
+from ccrag.stages.rewriting import asks_for_rewrites
 from ccrag.stages.way import Failure
 from ccrag.types import JSON, Result
 
@@ -66,9 +67,12 @@ def prompt_of(settings: PipelineSettings) -> Prompt | None:
 
 def stage_prompts_of(settings: PipelineSettings) -> dict[str, Prompt]:
     """The prompts of stages before the answer that ask a language model, by the stage."""
-    if settings.rerank.method != "listwise":
-        return {}
-    return {"rerank": load_prompt(settings.rerank.prompt)}
+    names: dict[str, str] = {}
+    if asks_for_rewrites(settings):
+        names["rewrite"] = settings.rewrite.prompt
+    if settings.rerank.method == "listwise":
+        names["rerank"] = settings.rerank.prompt
+    return {stage: load_prompt(name) for stage, name in names.items()}
 
 
 def prompt_json(prompt: Prompt) -> JSON:

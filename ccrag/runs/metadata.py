@@ -3,6 +3,7 @@
 from ccrag.chat.prompts import Prompt
 from ccrag.config import LlmSettings, Settings
 from ccrag.formats import ir_metadata
+from ccrag.stages.rewriting import asks_for_rewrites
 
 EXTRACTIVE = ir_metadata.GenerationEntry(
     description="Extractive: sentences of the candidate documents as they stand, best first.",
@@ -38,9 +39,8 @@ def metadata_text(settings: Settings, *, run_id: str, prompt: Prompt | None) -> 
 
 def _retrieval(settings: Settings) -> ir_metadata.RetrievalEntry:
     ranked = "candidate-order" not in settings.retrieval.lists
-    listwise = f" Listwise rerank by {_model(settings.llm)}." if _by_model(settings) else ""
     return ir_metadata.RetrievalEntry(
-        name=(settings.summary or settings.name) + listwise,
+        name=" ".join([settings.summary or settings.name, *_by_model(settings)]),
         documents=settings.select.passages,
         chunking=True,
         chunk_ranking=ranked,
@@ -48,9 +48,12 @@ def _retrieval(settings: Settings) -> ir_metadata.RetrievalEntry:
     )
 
 
-def _by_model(settings: Settings) -> bool:
-    """Whether a language model has a say in the ranking."""
-    return settings.rerank.method == "listwise"
+def _by_model(settings: Settings) -> list[str]:
+    """What a language model does for the ranking."""
+    model = _model(settings.llm)
+    rewrites = [f"Questions rewritten by {model}."] if asks_for_rewrites(settings) else []
+    listwise = settings.rerank.method == "listwise"
+    return [*rewrites, *([f"Listwise rerank by {model}."] if listwise else [])]
 
 
 def _generated(settings: Settings, prompt: Prompt) -> ir_metadata.GenerationEntry:

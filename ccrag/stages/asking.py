@@ -8,10 +8,11 @@ from ccrag.config import PipelineSettings
 from ccrag.dialogue.wordings import turn_variants
 from ccrag.engine import bodies
 from ccrag.engine.bodies import Vector
-from ccrag.errors import ModelError
+from ccrag.errors import InputError, ModelError
 from ccrag.models.encoder import Encoder
 from ccrag.retrieval.variants import keywords, make_variants
 from ccrag.stages.lists import Ask, request_bodies
+from ccrag.stages.rewriting import asks_for_rewrites
 from ccrag.stages.way import Way
 from ccrag.types import JSON, Part, Query, Variant
 
@@ -20,10 +21,10 @@ def put_wordings(way: Way, settings: PipelineSettings) -> None:
     """Give `way` its keywords, its wordings, and the one that stands for the question."""
     use = settings.variants
     way.keywords = keywords(way.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars)
-    way.variants = _wordings(way.query, use.use, settings)
+    way.variants = _wordings(way, use.use, settings)
     if "dense" in settings.retrieval.lists:
-        way.dense_variants = _wordings(way.query, use.dense, settings)
-    [question] = _wordings(way.query, (use.question,), settings)
+        way.dense_variants = _wordings(way, use.dense, settings)
+    question, *_ = _wordings(way, (use.question,), settings)
     way.question = question.text
     for variant in way.variants:
         if bodies.searched(variant.searched) != list(variant.searched):
@@ -33,14 +34,13 @@ def put_wordings(way: Way, settings: PipelineSettings) -> None:
             )
 
 
-def _wordings(
-    query: Query, names: Sequence[str], settings: PipelineSettings
-) -> tuple[Variant, ...]:
-    use = settings.variants
+def _wordings(way: Way, names: Sequence[str], settings: PipelineSettings) -> tuple[Variant, ...]:
+    use, query = settings.variants, way.query
     plain = make_variants(
         query.text, use=names, max_keywords=use.max_keywords, min_chars=use.min_chars
     )
-    return (*plain, *turn_variants(query, use=names, decay=use.decay))
+    of_turns = turn_variants(query, use=names, decay=use.decay, rewrites=way.rewrites)
+    return (*plain, *of_turns)
 
 
 def encode_wordings(
@@ -105,8 +105,17 @@ def needs_query_vectors(settings: PipelineSettings) -> bool:
 
 
 def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | None) -> list[JSON]:
-    """The searches of a query's first round, as they would be sent; sends nothing."""
+    """
+    The searches of a query's first round, as they would be sent; sends nothing.
+
+    Raises:
+        InputError: a language model would have to be asked first.
+    """
     way = Way(query)
+    if not query.turns:
+        way.rewrites = (query.text,) * settings.rewrite.count
+    elif asks_for_rewrites(settings):
+        raise InputError("the requests depend on a rewrite, and no model is asked for it here")
     put_wordings(way, settings)
     encode_wordings([way], settings, encoder)
     return [body for ask in asks_of(way, settings) for body in request_bodies(settings, ask)]

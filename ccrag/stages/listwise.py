@@ -43,7 +43,7 @@ class ListwiseReranking:
         done = rerank_listwise(
             fused.top(self._rerank.shortlist),
             passages=way.passages,
-            question=way.query.text,
+            question=way.question,
             listwise=self._listwise,
             ask=self._llm.complete,
         )

@@ -40,6 +40,8 @@ class Way:
 
     query: Query
     keywords: tuple[str, ...] = ()
+    rewrites: tuple[str, ...] = ()
+    """A language model's wordings of a dialogue's question, if it was asked for any."""
     question: str = ""
     """What reranking, evidence and answer take for the question: of a dialogue, one wording."""
     variants: tuple[Variant, ...] = ()

@@ -69,6 +69,7 @@ def generation_of(
         show_title=answer.show_title,
         show_date=answer.show_date,
         min_score=answer.min_evidence_score,
+        clarify=answer.clarify,
     )
 
 

@@ -29,7 +29,7 @@ def settings(**rerank: Any) -> PipelineSettings:
 
 
 def way(query_id: str = "q1") -> Way:
-    one = Way(query("How high is the dam?", *TEXTS, query_id=query_id))
+    one = Way(query("And how high?", *TEXTS, query_id=query_id), question="How high is the dam?")
     one.passages = by_id(*(passage(name, text) for name, text in TEXTS.items()))
     one.ranking = ranking(*TEXTS, query_id=query_id)
     return one

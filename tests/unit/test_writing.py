@@ -76,6 +76,7 @@ def answer(one: Way, _: ScriptedLlm) -> Any:
         ({"answer.max_words": 6}, answer),
         ({"answer.max_words": 6}, body),
         ({"answer.show_title": False}, body),
+        ({"answer.clarify": True}, body),
         ({"answer.show_date": True}, body),
         ({"answer.unsupported": "keep"}, answer),
         ({"answer.unsupported": "drop"}, answer),
