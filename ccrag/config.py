@@ -55,19 +55,32 @@ class CandidateSettings(Section):
 class ChunkingSettings(Section):
     """How documents become passages."""
 
-    method: Literal["none", "window", "semantic", "topic-shift"] = "window"
+    method: Literal["none", "window", "semantic", "topic-shift", "blocks"] = "window"
     """
     `none`: documents are passages already, each is kept whole. `semantic` and `topic-shift` cut
-    where the encoder says that the meaning changes.
+    where the encoder says that the meaning changes. `blocks`, for papers and manuals, keeps tables,
+    captions and formulas whole, leaves the bibliography out, and lets a passage be found by its
+    headings and, in any spelling, its symbols.
     """
     max_words: int = Field(140, ge=8)
-    """Cap of a passage; a longer sentence is cut at clause or word boundaries."""
+    """Cap of a passage, not with `blocks`; a longer sentence is cut at clauses or words."""
+    max_chars: int = Field(1_200, ge=80)
+    """`blocks`: cap of a passage."""
+    overlap_chars: int = Field(0, ge=0)
+    """`blocks`: a passage repeats the sentences that end the one before it, up to so many."""
+    max_table_chars: int = Field(4_000, ge=80)
+    """`blocks`: a longer table is parted between rows, a shorter one stands whole."""
     overlap_sentences: int = Field(1, ge=0)
     """`window`: sentences a passage repeats from the one before, as far as the cap allows."""
     semantic_threshold: float = Field(0.72, ge=-1, le=1)
     """`semantic`: a sentence joins while its cosine with the passage's mean is at least this."""
     topic_shift_threshold: float = Field(0.18, ge=0, le=2)
     """`topic-shift`: cut where 1 - cosine of neighbouring sentences exceeds this."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether passages are searched in plain form, with headings: see `retrieval.plain`."""
+        return self.method == "blocks"
 
 
 class Bm25Settings(Section):
@@ -185,11 +198,12 @@ class FeedbackSettings(Section):
 class RetrievalSettings(Section):
     """The first lists."""
 
-    lists: tuple[Literal["candidate-order", "bm25", "dense"], ...] = ("bm25",)
+    lists: tuple[Literal["candidate-order", "bm25", "dense", "outline"], ...] = ("bm25",)
     """
     `bm25`: one list per wording of `variants.use`, and feedback. `dense`: one per wording of
-    `variants.dense`. `candidate-order` ranks nothing: passages as the candidates list their
-    documents; it stands alone.
+    `variants.dense`. `outline`: the question against the headings above a passage and how its
+    section begins (blocks only). `candidate-order` ranks nothing: passages as the candidates list
+    their documents; it stands alone.
     """
     depth: int = Field(200, ge=1, le=10_000)
     """Hits kept per list (per document with `candidate-order`)."""
@@ -214,8 +228,13 @@ class FusionSettings(Section):
 class RerankSettings(Section):
     """What reorders the shortlist."""
 
-    method: Literal["none", "paper", "published-code", "cross-encoder", "listwise"] = "paper"
-    """`listwise`: a language model reads all passages at once and puts them in order."""
+    method: Literal["none", "paper", "published-code", "cross-encoder", "listwise", "signals"] = (
+        "paper"
+    )
+    """
+    `listwise`: a language model reads all passages at once and puts them in order. `signals`: the
+    weighted sum of how well words, meaning and tokens match; no cross-encoder needed.
+    """
     shortlist: int = Field(24, ge=1)
     citation_weight: float = Field(0.05, ge=0)
     """`paper` only: weight of G(d)."""
@@ -235,6 +254,20 @@ class RerankSettings(Section):
     """`listwise`: more passages than that, by estimate, are read in windows from the last on."""
     failure: Literal["keep", "error"] = "keep"
     """`listwise`, without an order to be had: keep the order there was and note it, or give up."""
+
+    signal_bm25: float = Field(0.7, ge=0)
+    """
+    This and the next four: weights of what `signals` adds up, each standardised over the shortlist;
+    0 leaves one out. This one: the score in the list `bm25:original`.
+    """
+    signal_dense: float = Field(0.0, ge=0)
+    """Cosine of passage and query."""
+    signal_sentence: float = Field(0.0, ge=0)
+    """Cosine of the query and the passage's closest sentence."""
+    signal_tokens: float = Field(1.0, ge=0)
+    """How close each query token's closest token of the passage is, tokens weighted by idf."""
+    signal_sentence_tokens: float = Field(1.0, ge=0)
+    """The same within the best sentence."""
 
 
 class RerankerSettings(Section):
@@ -456,6 +489,11 @@ class PipelineSettings(Section):
             raise ValueError("retrieval.lists needs a list; candidate-order stands alone")
         if self.feedback.enabled and "bm25" not in lists:
             raise ValueError("feedback reads the BM25 list; set feedback.enabled=false")
+        if "outline" in lists and not self.chunking.plain:
+            raise ValueError("an outline list needs chunking.method=blocks")
+        by_bm25 = self.rerank.method == "signals" and self.rerank.signal_bm25 > 0
+        if by_bm25 and ("bm25" not in lists or "original" not in self.variants.use):
+            raise ValueError("rerank.signal_bm25 reads the original's bm25 list; set it to 0")
         if "dense" in lists and self.vectors.mode == "none":
             raise ValueError("a dense list needs vectors; set vectors.mode=exact, for instance")
         if self.units.grouping == "file" and self.units.file is None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ccrag.config import ChunkingSettings
+from ccrag.corpus.block_windows import block_passages
 from ccrag.corpus.chunking import whole_passages, window_passages
 from ccrag.corpus.semantic import (
     CutSentences,
@@ -16,6 +17,8 @@ from ccrag.corpus.semantic import (
 from ccrag.engine.build import CutDocument, Matrix
 from ccrag.errors import ModelError
 from ccrag.models.encoder import Encoded, Encoder
+from ccrag.retrieval.lexical import own_text
+from ccrag.retrieval.plain import passage_search_text, searched_fields
 from ccrag.types import Document, Passage
 
 CHARS_PER_CALL = 400_000
@@ -69,12 +72,15 @@ def cut_documents(
         cut = (CutDocument(d, edges, whole_passages(d, edges=edges)) for d, edges in documents)
     elif settings.method == "window":
         cut = (CutDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
+    elif settings.method == "blocks":
+        cut = (_by_blocks(d, edges, settings) for d, edges in documents)
     else:
         vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts)
         cut = _by_meaning(documents, settings, vectors_of)
     if not with_vectors:
         return cut
-    return _with_vectors(cut, _vectors_of(encoder, "a vector index", counts))
+    text_of = passage_search_text if settings.plain else own_text
+    return _with_vectors(cut, text_of, _vectors_of(encoder, "a vector index", counts))
 
 
 def _vectors_of(encoder: Encoder | None, what: str, counts: EncodingCounts) -> VectorsOf:
@@ -90,6 +96,17 @@ def _windows(document: Document, edges: int, settings: ChunkingSettings) -> list
         overlap_sentences=settings.overlap_sentences,
         edges=edges,
     )
+
+
+def _by_blocks(document: Document, edges: int, settings: ChunkingSettings) -> CutDocument:
+    passages = block_passages(
+        document,
+        max_chars=settings.max_chars,
+        overlap_chars=settings.overlap_chars,
+        max_table_chars=settings.max_table_chars,
+        edges=edges,
+    )
+    return CutDocument(document, edges, passages, searched=searched_fields(passages))
 
 
 def _by_meaning(
@@ -115,9 +132,11 @@ def _group(
     return group_topic_shift(cut, vectors, threshold=settings.topic_shift_threshold, edges=edges)
 
 
-def _with_vectors(cut: Iterable[CutDocument], vectors_of: VectorsOf) -> Iterator[CutDocument]:
+def _with_vectors(
+    cut: Iterable[CutDocument], text_of: Callable[[Passage], str], vectors_of: VectorsOf
+) -> Iterator[CutDocument]:
     for batch in _batches(cut, size=lambda item: len(item.document.text)):
-        texts = [passage.text for item in batch for passage in item.passages]
+        texts = [text_of(passage) for item in batch for passage in item.passages]
         vectors = vectors_of(texts)
         first = 0
         for item in batch:

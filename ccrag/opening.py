@@ -11,10 +11,12 @@ from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Se
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, IndexFacts, open_index
 from ccrag.errors import IndexMismatchError
+from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.llm import Llm, load_llm
 from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker
+from ccrag.models.token_vectors import TransformerTokens, token_encoder_of
 from ccrag.pipeline import (
     Pipeline,
     asks_before_answering,
@@ -24,6 +26,7 @@ from ccrag.pipeline import (
 )
 from ccrag.recipes import recipe_of
 from ccrag.stages.asking import first_requests, needs_query_vectors
+from ccrag.stages.signals import needs_tokens
 from ccrag.stages.writing import Writer
 from ccrag.types import JSON, Query
 
@@ -36,6 +39,7 @@ class Models:
 
     def __init__(self) -> None:
         self._encoders: dict[EncoderSettings, CachedEncoder] = {}
+        self._tokens: dict[EncoderSettings, TransformerTokens] = {}
         self._rerankers: dict[RerankerSettings, Reranker | None] = {}
         self._supports: dict[str, Support | None] = {}
         self._loading = Lock()
@@ -53,8 +57,10 @@ class Models:
             ModelError: a model cannot be had.
             IndexMismatchError: the index holds vectors of another encoder.
         """
-        encoder = reranker = support = None
+        encoder = reranker = support = tokens = None
         with self._loading:
+            if needs_tokens(settings):
+                tokens = self._token_encoder(settings)
             if needs_query_vectors(settings):
                 encoder = self._encoder(settings)
                 check_encoder(encoder, index.facts, pipeline=settings.name)
@@ -70,6 +76,7 @@ class Models:
             llm=open_llm(settings, answers=writer is None),
             support=support,
             writer=writer,
+            tokens=tokens,
         )
 
     def encoding_counts(self) -> tuple[int, int]:
@@ -81,6 +88,11 @@ class Models:
         if settings.encoder not in self._encoders:
             self._encoders[settings.encoder] = load_encoder(settings.encoder)
         return self._encoders[settings.encoder]
+
+    def _token_encoder(self, settings: PipelineSettings) -> TransformerTokens:
+        if settings.encoder not in self._tokens:
+            self._tokens[settings.encoder] = token_encoder_of(self._encoder(settings))
+        return self._tokens[settings.encoder]
 
     def _reranker(self, settings: PipelineSettings) -> Reranker | None:
         if settings.reranker not in self._rerankers:

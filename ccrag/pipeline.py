@@ -25,6 +25,7 @@ from ccrag.errors import (
 from ccrag.models.encoder import Encoder
 from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
+from ccrag.models.token_vectors import TokenEncoder
 from ccrag.retrieval.feedback import feedback_terms, feedback_variant
 from ccrag.retrieval.fusion import highest, rrf
 from ccrag.retrieval.neighbours import neighbour_ordinals, with_neighbours
@@ -56,6 +57,7 @@ class Pipeline:
         llm: Llm | None = None,
         support: Support | None = None,
         writer: Writer | None = None,
+        tokens: TokenEncoder | None = None,
     ) -> None:
         """
         Put the stages together; see `opening.open_pipeline` for models and index from settings.
@@ -66,12 +68,20 @@ class Pipeline:
             llm: needed by generated answers, listwise reranking and rewrites.
             support: holds generated sentences against their evidence; None: by words.
             writer: writes the answers instead of the one that `settings` name.
+            tokens: needed by the signals that compare tokens.
         """
         self.settings = settings
         self.index = index
         self._encoder = encoder
         self._rewriting = Rewriting(settings, llm)
-        self._reranking = reranking_of(settings, reranker, llm, max_edges=index.facts.max_edges)
+        self._reranking = reranking_of(
+            settings,
+            reranker,
+            llm,
+            max_edges=index.facts.max_edges,
+            encoder=encoder,
+            tokens=tokens,
+        )
         self._reader = Reader(settings, encoder, reranker)
         self._writer = writer or writer_of(settings, llm, support=support)
 

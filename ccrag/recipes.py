@@ -3,6 +3,7 @@
 import re
 
 from ccrag.config import ChunkingSettings, PipelineSettings
+from ccrag.corpus.block_windows import BLOCK_WINDOWS_VERSION
 from ccrag.corpus.chunking import CHUNKER_VERSION
 from ccrag.corpus.semantic import SEMANTIC_VERSION
 from ccrag.corpus.units import UnitRules
@@ -38,6 +39,8 @@ def recipe_of(settings: PipelineSettings) -> Recipe:
     }
     if chunking.method in ("semantic", "topic-shift"):
         parameters["semantic_version"] = str(SEMANTIC_VERSION)
+    if chunking.method == "blocks":
+        parameters["blocks_version"] = str(BLOCK_WINDOWS_VERSION)
     return Recipe(
         name="-".join(parts),
         parameters=tuple(sorted(parameters.items())),
@@ -67,6 +70,7 @@ def _chunking_fields(chunking: ChunkingSettings) -> set[str]:
         "window": {"max_words", "overlap_sentences"},
         "semantic": {"max_words", "semantic_threshold"},
         "topic-shift": {"max_words", "topic_shift_threshold"},
+        "blocks": {"max_chars", "overlap_chars", "max_table_chars"},
     }
     return {"method", *own[chunking.method]}
 
@@ -74,12 +78,14 @@ def _chunking_fields(chunking: ChunkingSettings) -> set[str]:
 def _chunking_name(chunking: ChunkingSettings) -> str:
     if chunking.method == "none":
         return "whole"
+    words, chars = f"{chunking.max_words}w", f"{chunking.max_chars}c"
     detail = {
-        "window": f"{chunking.overlap_sentences}o",
-        "semantic": f"{chunking.semantic_threshold:g}",
-        "topic-shift": f"{chunking.topic_shift_threshold:g}",
+        "window": f"{words}-{chunking.overlap_sentences}o",
+        "semantic": f"{words}-{chunking.semantic_threshold:g}",
+        "topic-shift": f"{words}-{chunking.topic_shift_threshold:g}",
+        "blocks": f"{chars}-{chunking.overlap_chars}o-{chunking.max_table_chars}t",
     }
-    return f"{chunking.method}-{chunking.max_words}w-{detail[chunking.method]}"
+    return f"{chunking.method}-{detail[chunking.method]}"
 
 
 def _model_name(model: str) -> str:

@@ -54,6 +54,8 @@ class Document:
     """What this version is called, e.g. `2.1`."""
     collection: str | None = None
     """The named collection it belongs to, if any."""
+    pages: tuple[int, ...] = ()
+    """Where each page starts in `text`, if the file had pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class Passage:
     """Citation edges that touch the document, for the citation prior."""
     collection: str | None = None
     """The document's."""
+    page: int | None = None
+    """The page it starts on, from 1, if the document has pages."""
 
     def slice(self, span: Span) -> str:
         """The document's text at `span`, which must lie inside this passage."""

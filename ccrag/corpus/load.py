@@ -13,6 +13,7 @@ from typing import Literal
 
 from ccrag.corpus.fields import as_id, document_of
 from ccrag.corpus.ledger import Ledger, Origin
+from ccrag.corpus.readers.page import Page
 from ccrag.corpus.records import (
     RECORD_SUFFIXES,
     TABLE_SUFFIXES,
@@ -29,10 +30,10 @@ from ccrag.corpus.records import (
 )
 from ccrag.corpus.sections import find_headings
 from ccrag.errors import InputError
-from ccrag.types import Document
+from ccrag.types import Document, TextSource
 
 OnError = Literal["stop", "skip"]
-PAGE_SUFFIXES = (".md", ".txt")
+PAGE_SUFFIXES = (".md", ".txt", ".html", ".htm", ".pdf")
 """One document a file."""
 MAX_EXAMPLES = 20
 MAX_COLLECTIONS = 1_000
@@ -139,17 +140,33 @@ def _files_below(folder: Path, report: LoadReport) -> Iterator[Path]:
 
 
 def _page(path: Path) -> Document | RecordError:
-    """A whole file as one document: id and, if it has no heading, title come from its name."""
+    """A whole file as one document; its id, and if it says none its title, come from its name."""
     name = path.name.removesuffix(".gz")
     with open_data(path) as file:
         data = without_bom(file.read())
     try:
-        doc_id, text = as_id(name, field="the file's name"), decode(data)
+        doc_id, page = as_id(name, field="the file's name"), _read_page(data, data_suffix(path))
     except RecordError as error:
         return error
-    headings = find_headings(text)
-    title = headings[0].title if headings else Path(name).stem
-    return Document(doc_id, title, text, text_source="full_text" if text.strip() else "none")
+    headings = find_headings(page.text)
+    title = page.title or (headings[0].title if headings else Path(name).stem)
+    source: TextSource = "full_text" if page.text.strip() else "none"
+    return Document(doc_id, title, page.text, text_source=source, pages=page.pages)
+
+
+def _read_page(data: bytes, suffix: str) -> Page:
+    """The text of one file; the libraries that read it are imported only where it needs one."""
+    match suffix:
+        case ".html" | ".htm":
+            from ccrag.corpus.readers.html import read_html
+
+            return read_html(data)
+        case ".pdf":
+            from ccrag.corpus.readers.pdf import read_pdf
+
+            return read_pdf(data)
+        case _:
+            return Page("", decode(data))
 
 
 def _documents_in(path: Path) -> Iterator[tuple[int, Document | RecordError]]:

@@ -4,6 +4,7 @@ What every chunker stands on: sentences cut to the cap, by section, and passages
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -71,7 +72,7 @@ class Cutter:
             reach = self._reach(begin, end)
             cut = end
             if reach < end:
-                cut = min(skip_space(self._text, _cut_before(self._text, begin, reach)), end)
+                cut = min(skip_space(self._text, cut_before(self._text, begin, reach)), end)
             yield Span(start, cut)
             if cut == end:
                 return
@@ -89,7 +90,7 @@ class Cutter:
         return furthest
 
 
-def _cut_before(text: str, start: int, reach: int) -> int:
+def cut_before(text: str, start: int, reach: int) -> int:
     """
     Where to cut in the later half of `text[start:reach]`: after a clause, a word, or anywhere.
 
@@ -178,4 +179,5 @@ def _passage(
         date=document.date,
         edges=edges,
         collection=document.collection,
+        page=bisect_right(document.pages, span.start) or None,
     )

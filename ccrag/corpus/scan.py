@@ -50,6 +50,7 @@ class Digest:
             document.links,
             document.text_source,
             document.collection,
+            document.pages,
         )
         if document.version_of is not None or document.version is not None:
             rest = (*rest, document.version_of, document.version)

@@ -8,7 +8,7 @@ engine too, so the hits at the edge of `depth` do not depend on shards or segmen
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,8 @@ _WORD = re.compile(
 )
 
 BY_SCORE: list[JSON] = [{"_score": "desc"}, {"passage_id": "asc"}]
-PASSAGES: JSON = {"excludes": ["vector"]}
-"""`_source` of a whole passage: all but its vector, which only the engine reads."""
+PASSAGES: JSON = {"excludes": ["vector", "searched", "outline"]}
+"""`_source` of a whole passage: all but what only the engine reads."""
 
 
 def candidate_filter(candidates: Candidates) -> list[JSON]:
@@ -70,7 +70,12 @@ def _match(field: str, words: str, *, boost: float) -> JSON:
 
 
 def bm25_body(
-    parts: Sequence[Part], candidates: Candidates, *, depth: int, title_weight: float
+    parts: Sequence[Part],
+    candidates: Candidates,
+    *,
+    depth: int,
+    title_weight: float,
+    field: Literal["text", "searched", "outline"] = "text",
 ) -> JSON:
     """
     BM25 of `parts` inside the candidates, ids and scores only; a score is the weighted sum.
@@ -78,10 +83,13 @@ def bm25_body(
     What is `searched` of them is matched as plain words; no operator of any query language is
     read from it. With a `title_weight`, a passage is also found by its document's title, whose
     score is added.
+
+    Args:
+        field: what is matched; the last two exist where passages are searched in plain form.
     """
     wanted: list[JSON] = []
     for part in searched(parts):
-        wanted.append(_match("text", part.text, boost=part.weight))
+        wanted.append(_match(field, part.text, boost=part.weight))
         if title_weight:
             wanted.append(_match("title", part.text, boost=part.weight * title_weight))
     query = {

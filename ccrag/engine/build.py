@@ -38,6 +38,8 @@ class CutDocument(NamedTuple):
     passages: Sequence[Passage]
     vectors: Matrix | None = None
     """`(n_passages, dim)` float32, unit rows, in the order of `passages`; None stores none."""
+    searched: Sequence[JSON] | None = None
+    """Further fields of each passage that are searched and never read; None stores none."""
 
 
 LOADING: JSON = {
@@ -144,6 +146,8 @@ def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[J
                     "_id": passage.passage_id,
                     **passage_source(passage),
                 }
+                if item.searched is not None:
+                    action |= item.searched[at]
                 if item.vectors is not None:
                     action["vector"] = item.vectors[at]
                 yield action

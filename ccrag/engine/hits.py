@@ -111,6 +111,7 @@ def parse_passage(passage_id: PassageId, source: Mapping[str, Any]) -> Passage:
         date=source.get("date"),
         edges=source["edges"],
         collection=source.get("collection"),
+        page=source.get("page"),
     )
 
 
@@ -128,5 +129,6 @@ def passage_source(passage: Passage) -> JSON:
         "date": passage.date,
         "edges": passage.edges,
         "collection": passage.collection,
+        "page": passage.page,
         "text": passage.text,
     }

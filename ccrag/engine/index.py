@@ -249,6 +249,7 @@ def _document(doc_id: DocId, source: JSON) -> Document:
         links=tuple(source["links"]),
         text_source=source["text_source"],
         collection=source.get("collection"),
+        pages=tuple(source["pages"]),
     )
 
 
@@ -263,4 +264,5 @@ def document_source(document: Document, *, edges: int) -> JSON:
         "text_source": document.text_source,
         "collection": document.collection,
         "edges": edges,
+        "pages": document.pages,
     }

@@ -8,7 +8,7 @@ length over the candidates alone, as the LongEval paper writes it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     import bm25s
 
 Scores = npt.NDArray[np.float64]
+
+
+def own_text(passage: Passage) -> str:
+    """A passage's text as it stands."""
+    return passage.text
 
 
 class CandidateBm25:
@@ -36,14 +41,21 @@ class CandidateBm25:
         k1: term frequency saturation.
         b: length normalisation, 0 to 1.
         title_weight: 0 leaves the title out.
+        text_of: what of a passage is searched.
     """
 
     def __init__(
-        self, passages: Sequence[Passage], *, k1: float, b: float, title_weight: float
+        self,
+        passages: Sequence[Passage],
+        *,
+        k1: float,
+        b: float,
+        title_weight: float,
+        text_of: Callable[[Passage], str] = own_text,
     ) -> None:
         self._passages = tuple(passages)
         self._title_weight = title_weight
-        self._text = _FieldIndex([terms(p.text) for p in passages], k1=k1, b=b)
+        self._text = _FieldIndex([terms(text_of(p)) for p in passages], k1=k1, b=b)
         titles = [terms(p.title) for p in passages] if title_weight else []
         self._title = _FieldIndex(titles, k1=k1, b=b)
 

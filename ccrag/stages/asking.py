@@ -13,6 +13,7 @@ from ccrag.models.encoder import Encoder
 from ccrag.retrieval.variants import keywords, make_variants
 from ccrag.stages.lists import Ask, request_bodies
 from ccrag.stages.rewriting import asks_for_rewrites
+from ccrag.stages.signals import signal_weights
 from ccrag.stages.way import Way
 from ccrag.types import JSON, Part, Query, Variant
 
@@ -101,7 +102,10 @@ def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
 def needs_query_vectors(settings: PipelineSettings) -> bool:
     """Whether a stage compares a vector of the query with something."""
     by_cosine = settings.evidence.scorer in ("bi-encoder", "fused")
-    return by_cosine or "dense" in settings.retrieval.lists
+    by_signal = settings.rerank.method == "signals" and not {"dense", "sentence"}.isdisjoint(
+        signal_weights(settings)
+    )
+    return by_cosine or by_signal or "dense" in settings.retrieval.lists
 
 
 def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | None) -> list[JSON]:

@@ -14,11 +14,12 @@ from ccrag.engine.index import PAGE, Index
 from ccrag.engine.search import Slot
 from ccrag.errors import CcragError, EngineError, InputError, InvariantError
 from ccrag.models.encoder import Encoder
-from ccrag.retrieval.lexical import CandidateBm25
+from ccrag.retrieval.lexical import CandidateBm25, own_text
+from ccrag.retrieval.plain import passage_search_text, passage_searched, query_parts
 from ccrag.retrieval.variants import content_parts
 from ccrag.types import JSON, Hit, Passage, PassageId, Query, QueryId, Ranking, Variant
 
-Source = Literal["bm25", "dense", "candidate-order"]
+Source = Literal["bm25", "dense", "outline", "candidate-order"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,12 @@ def lists_of(settings: PipelineSettings, index: Index, encoder: Encoder | None) 
     if settings.vectors.mode == "on-demand" and encoder is not None:
         dense = OnDemandVectors(index, settings, encoder, engine)
     return Sources(
-        {"bm25": bm25, "dense": dense, "candidate-order": CandidateOrder(index, settings)}
+        {
+            "bm25": bm25,
+            "dense": dense,
+            "outline": engine,
+            "candidate-order": CandidateOrder(index, settings),
+        }
     )
 
 
@@ -102,12 +108,23 @@ def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
         return [bodies.document_body(doc_id, depth=depth) for doc_id in candidates.doc_ids]
     if ask.source == "dense":
         return [_dense_body(settings, ask)]
+    if ask.source == "outline":
+        parts = query_parts(ask.variant.searched)
+        return [bodies.bm25_body(parts, candidates, depth=depth, title_weight=0, field="outline")]
     if settings.bm25.statistics == "candidates":
         return [bodies.passages_body(candidates, size=PAGE)]
     parts = ask.variant.searched
-    if settings.bm25.content_words:
+    if settings.chunking.plain:
+        parts = query_parts(parts)
+    elif settings.bm25.content_words:
         parts = content_parts(parts)
-    body = bodies.bm25_body(parts, candidates, depth=depth, title_weight=settings.bm25.title_weight)
+    body = bodies.bm25_body(
+        parts,
+        candidates,
+        depth=depth,
+        title_weight=settings.bm25.title_weight,
+        field="searched" if settings.chunking.plain else "text",
+    )
     return [body, bodies.with_text(body, depth=ask.texts)] if ask.texts else [body]
 
 
@@ -180,12 +197,11 @@ class CandidateStatistics:
             scorer, passages = self._scorer(ask.query)
         except EngineError as error:
             return error
-        ranking = scorer.rank(
-            ask.query.query_id,
-            ask.stage,
-            ask.variant.searched,
-            depth=self._settings.retrieval.depth,
-        )
+        parts = ask.variant.searched
+        if self._settings.chunking.plain:
+            parts = query_parts(parts)
+        depth = self._settings.retrieval.depth
+        ranking = scorer.rank(ask.query.query_id, ask.stage, parts, depth=depth)
         best = tuple(passages[hit.passage_id] for hit in ranking.hits[: ask.texts])
         return Reply(ranking, best)
 
@@ -193,7 +209,13 @@ class CandidateStatistics:
         if query.query_id not in self._scorers:
             passages = self._index.candidate_passages(query)
             bm25 = self._settings.bm25
-            scorer = CandidateBm25(passages, k1=bm25.k1, b=bm25.b, title_weight=bm25.title_weight)
+            scorer = CandidateBm25(
+                passages,
+                k1=bm25.k1,
+                b=bm25.b,
+                title_weight=bm25.title_weight,
+                text_of=passage_searched if self._settings.chunking.plain else own_text,
+            )
             by_id = {passage.passage_id: passage for passage in passages}
             self._scorers[query.query_id] = (scorer, by_id)
         return self._scorers[query.query_id]
@@ -220,7 +242,8 @@ class OnDemandVectors:
             return error
         if not passages:
             return Reply(Ranking.of(ask.query.query_id, ask.stage, ()))
-        vectors = self._encoder.encode_passages([passage.text for passage in passages]).vectors
+        text_of = passage_search_text if self._settings.chunking.plain else own_text
+        vectors = self._encoder.encode_passages([text_of(p) for p in passages]).vectors
         dots = (vectors @ ask.unit_vector()).tolist()
         scored = [
             Hit(passage.passage_id, passage.doc_id, engine_score(dot))

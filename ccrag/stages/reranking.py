@@ -1,16 +1,21 @@
-"""The shortlist in a new order: by priors, by the published code's terms, or by a model."""
+"""The shortlist in a new order: by priors, the published code's terms, a model, or signals."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
+from ccrag.models.encoder import Encoder
 from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import scores_by_id
+from ccrag.models.token_vectors import TokenEncoder
+from ccrag.retrieval.lexical import own_text
 from ccrag.retrieval.model_rerank import add_model_scores, rerank_by_scores
+from ccrag.retrieval.plain import passage_search_text
 from ccrag.retrieval.rerank import rerank_paper, rerank_published_code, with_tail
 from ccrag.stages.listwise import ListwiseReranking
+from ccrag.stages.signals import SignalReranking
 from ccrag.stages.way import Way
 from ccrag.types import PassageId, Ranking
 
@@ -24,7 +29,13 @@ class Reranking(Protocol):
 
 
 def reranking_of(
-    settings: PipelineSettings, reranker: Reranker | None, llm: Llm | None, *, max_edges: int
+    settings: PipelineSettings,
+    reranker: Reranker | None,
+    llm: Llm | None,
+    *,
+    max_edges: int,
+    encoder: Encoder | None = None,
+    tokens: TokenEncoder | None = None,
 ) -> Reranking:
     """
     What `rerank.method` names.
@@ -35,6 +46,8 @@ def reranking_of(
     """
     if settings.rerank.method == "listwise":
         return ListwiseReranking(settings, llm)
+    if settings.rerank.method == "signals":
+        return SignalReranking(settings, encoder, tokens)
     return ScoreReranking(settings, reranker, max_edges=max_edges)
 
 
@@ -93,7 +106,8 @@ class ScoreReranking:
     def _model_scores(self, way: Way, shortlist: Ranking) -> dict[PassageId, float]:
         if self._reranker is None:
             raise ModelError(f"pipeline {self._settings.name} needs a cross-encoder")
-        texts = {hit.passage_id: way.passages[hit.passage_id].text for hit in shortlist}
+        text_of = passage_search_text if self._settings.chunking.plain else own_text
+        texts = {hit.passage_id: text_of(way.passages[hit.passage_id]) for hit in shortlist}
         scores, notes = scores_by_id(self._reranker, way.question, texts)
         way.notes += notes
         return scores

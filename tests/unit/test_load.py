@@ -95,7 +95,7 @@ def test_folders_are_read_in_sorted_order(write: Write, tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("none.jsonl", None, r"none\.jsonl: no such file"),
-        ("d.pdf", "x", r"d\.pdf: documents come from \.jsonl"),
+        ("d.doc", "x", r"d\.doc: documents come from \.jsonl"),
         ("d.json", '{"a": [], "b": []}', "exactly one list"),
         ("d.json", '"text"', "expected a JSON list"),
         ("d.json", '{"id": 1}\n{"id": 2}', r"d\.json:2: not valid JSON.*\.jsonl file"),

@@ -1,0 +1,114 @@
+"""
+Vectors of single tokens, by the encoder that also makes those of texts.
+
+They are many (a passage has some two hundred), so they are kept in memory and not on disk; torch is
+imported when the first text is encoded.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+from ccrag.concurrency import in_order
+from ccrag.errors import ModelError
+from ccrag.models.cached import CachedEncoder
+from ccrag.models.threads import one_thread_per_operation
+from ccrag.models.transformer import Features, TransformerModel
+from ccrag.retrieval.token_match import TokenVectors
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+KEPT_TOKENS = 100_000
+"""Tokens kept for later queries: 150 MB at 384 dimensions."""
+
+
+class TokenEncoder(Protocol):
+    """Gives the tokens of texts with a vector each; safe to call from several threads."""
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """One per text, in order; of a text longer than the model reads, its beginning."""
+        ...
+
+
+def token_encoder_of(encoder: CachedEncoder) -> TransformerTokens:
+    """
+    Token vectors of the model that `encoder` uses; it is loaded once for both.
+
+    Raises:
+        ModelError: it is of a kind that has none.
+    """
+    if isinstance(encoder.model, TransformerModel):
+        return TransformerTokens(encoder.model)
+    raise ModelError(
+        f"the encoder {encoder.model_id!r} gives no vectors of single tokens; set "
+        "rerank.signal_tokens=0 and rerank.signal_sentence_tokens=0, or use another encoder"
+    )
+
+
+class TransformerTokens:
+    """
+    The last layer of a transformer, token by token.
+
+    Each text passes the model alone, so that its vectors do not depend in their last bits on which
+    texts were asked for with it.
+    """
+
+    def __init__(self, model: TransformerModel) -> None:
+        self._model = model
+        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
+        self._kept_tokens = 0
+        self._lock = Lock()
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """One per text, in order; texts seen lately are not encoded again."""
+        with self._lock:
+            found = {text: self._kept[text] for text in texts if text in self._kept}
+            unknown = [text for text in dict.fromkeys(texts) if text not in found]
+            found |= zip(unknown, self._encoded(unknown), strict=True)
+            for text, tokens in found.items():
+                self._keep(text, tokens)
+        return [found[text] for text in texts]
+
+    def _encoded(self, texts: Sequence[str]) -> Iterator[TokenVectors]:
+        """Each core encodes its own text."""
+        if texts:
+            run = partial(_forward, self._model.loaded())
+            with one_thread_per_operation() as workers:
+                yield from in_order(run, self._tokenised(texts), workers=workers)
+
+    def _tokenised(self, texts: Sequence[str]) -> Iterator[Features]:
+        for text in texts:  # a tokenizer is for one thread
+            yield self._model.loaded().tokenizer(
+                [text],
+                truncation=True,
+                max_length=self._model.max_tokens,
+                return_special_tokens_mask=True,
+                return_tensors="pt",
+            )
+
+    def _keep(self, text: str, tokens: TokenVectors) -> None:
+        """Keep what was encoded, and let go of what was not asked for longest."""
+        if text not in self._kept:
+            self._kept_tokens += len(tokens.ids)
+        self._kept[text] = tokens
+        self._kept.move_to_end(text)
+        while self._kept_tokens > KEPT_TOKENS and len(self._kept) > 1:
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_tokens -= len(oldest.ids)
+
+
+def _forward(model: SentenceTransformer, features: Features) -> TokenVectors:
+    import torch
+    from torch.nn import functional
+
+    inputs = {name: value.to(model.device) for name, value in features.items()}
+    own = ~inputs.pop("special_tokens_mask")[0].bool()
+    with torch.inference_mode():
+        hidden = model[0].auto_model(**inputs).last_hidden_state[0]
+        unit = functional.normalize(hidden[own].float(), dim=-1)
+    return TokenVectors(inputs["input_ids"][0][own].cpu().numpy(), unit.cpu().numpy())
