@@ -1,10 +1,10 @@
 """
 Question answering inside a given set of documents, with citations that can be checked.
 
-    from ccrag import Collection
+    from ccrag import Library
 
-    collection = Collection.open("demo", pipeline="rrf-no-rerank")
-    result = collection.ask("Is assert still checked with -O?", candidates=["assert", "debugger"])
+    library = Library.open("demo", pipeline="rrf-no-rerank")
+    result = library.ask("Is assert still checked with -O?", candidates=["assert", "debugger"])
     for sentence in result.answer.sentences:
         print(sentence.text)
         for evidence in result.answer.evidence_of(sentence):
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ccrag.errors import CcragError
-    from ccrag.library import Collection
+    from ccrag.library import Library
     from ccrag.types import (
         Answer,
         AnswerSentence,
@@ -39,10 +39,10 @@ __all__ = [
     "AnswerSentence",
     "Candidates",
     "CcragError",
-    "Collection",
     "Document",
     "Evidence",
     "Hit",
+    "Library",
     "Passage",
     "Query",
     "Ranking",
@@ -50,7 +50,7 @@ __all__ = [
     "__version__",
 ]
 
-_HOMES = {"Collection": "ccrag.library", "CcragError": "ccrag.errors"}
+_HOMES = {"Library": "ccrag.library", "CcragError": "ccrag.errors"}
 """Where names live that are not in `ccrag.types`."""
 
 

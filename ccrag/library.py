@@ -1,5 +1,5 @@
 """
-The front door for programs: one collection under one pipeline, opened once and asked often.
+The front door for programs: an index under one pipeline, opened once and asked often.
 
 What `ccrag index`, `search` and `ask` do, without files and text in between. Everything it returns
 is a value of `ccrag.types`; every error is a `CcragError` whose message says what to do.
@@ -22,7 +22,7 @@ from ccrag.types import Candidates, DocId, Document, Query, Result
 QUERY_ID = "q"
 
 
-class Collection:
+class Library:
     """
     Documents that were indexed under a name, with the pipeline that answers from them.
 
@@ -69,7 +69,7 @@ class Collection:
         notify: Notify = silent,
     ) -> Self:
         """
-        Index documents, or files and folders of them, and open the collection.
+        Index documents, or files and folders of them, and open the library.
 
         Does nothing twice: when the same documents lie there already, it only opens. Documents
         indexed under `name` before are replaced.
@@ -101,7 +101,7 @@ class Collection:
 
         Raises:
             EmptyCandidatesError: no candidate was named.
-            UnknownDocumentError: the collection does not hold a candidate.
+            UnknownDocumentError: the library does not hold a candidate.
             CcragError: the engine or a model failed.
         """
         return self.pipeline.answer(make_query(text, candidates))
@@ -129,7 +129,7 @@ class Collection:
         A document as it was indexed, so that `text[start:end]` of any evidence can be read in it.
 
         Raises:
-            UnknownDocumentError: the collection does not hold it.
+            UnknownDocumentError: the library does not hold it.
         """
         index = self.pipeline.index
         found = index.documents(Candidates.whole_index(), [doc_id])

@@ -52,10 +52,10 @@ def running(state: ServerState) -> Iterator[str]:
         thread.join()
 
 
-def ask_body(collection: str, text: str, *doc_ids: str, **more: Any) -> dict[str, Any]:
+def ask_body(index: str, text: str, *doc_ids: str, **more: Any) -> dict[str, Any]:
     """The body of a question; with no ids, all documents are candidates."""
     candidates = list(doc_ids) or "all"
-    return {"collection": collection, "text": text, "candidates": candidates, **more}
+    return {"index": index, "text": text, "candidates": candidates, **more}
 
 
 def problem(response: httpx2.Response) -> str:

@@ -13,7 +13,7 @@ from ccrag.cli.experiment import experiment_command
 from ccrag.cli.index import index
 from ccrag.cli.pipelines import pipelines
 from ccrag.cli.run import run
-from ccrag.cli.serve import serve
+from ccrag.cli.serve import mcp, serve
 from ccrag.cli.units import units
 from ccrag.cli.validate import validate_command
 
@@ -37,6 +37,7 @@ app.command("eval")(eval_command)
 app.command("experiment")(experiment_command)
 app.command()(pipelines)
 app.command()(serve)
+app.command()(mcp)
 app.command()(units)
 
 

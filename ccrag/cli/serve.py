@@ -1,4 +1,4 @@
-"""`ccrag serve`: the HTTP API and the page."""
+"""`ccrag serve`: the HTTP API and the page; `ccrag mcp`: an agent on stdio."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import Overrides, PipelineName
+from ccrag.cli.options import (
+    Docs,
+    DocsFile,
+    IndexName,
+    Overrides,
+    PipelineName,
+    WholeIndex,
+    read_candidates,
+)
 
 
 def serve(
@@ -47,12 +55,43 @@ def serve(
         run_server(state, ready=typer.echo)
 
 
+def mcp(
+    index: IndexName,
+    docs: Docs = None,
+    docs_file: DocsFile = None,
+    whole_index: WholeIndex = False,
+    pipeline: PipelineName = None,
+    overrides: Overrides = None,
+) -> None:
+    """
+    Serve an agent on stdin and stdout: search, evidence, reading and answers in these documents.
+
+    Example: ccrag mcp --index demo --docs assert,debugger
+    """
+    with user_errors():
+        _require_packages()
+        from ccrag.layers import load_settings
+        from ccrag.web.access import LOCAL
+        from ccrag.web.agent import Session, narrowed
+        from ccrag.web.mcp_server import run_stdio
+        from ccrag.web.serve import open_server
+
+        candidates = read_candidates(docs, docs_file, whole_index, None)
+        stated = overrides or []
+        settings = load_settings(pipeline, stated)
+        state = open_server(settings, pipeline=pipeline, overrides=stated, notify=notify)
+        run_stdio(state, Session(narrowed(LOCAL, index, candidates.doc_ids), index))
+
+
+NEEDED = ("fastapi", "mcp", "prometheus_client", "uvicorn")
+
+
 def _require_packages() -> None:
     """Say how to get the server's packages where they are missing."""
     from importlib.util import find_spec
 
     from ccrag.errors import ConfigError
 
-    missing = [name for name in ("fastapi", "uvicorn", "prometheus_client") if not find_spec(name)]
+    missing = [name for name in NEEDED if not find_spec(name)]
     if missing:
         raise ConfigError(f"{missing[0]} is not installed; run: pip install 'ccrag[web]'")

@@ -5,9 +5,9 @@ The token file is TOML:
 
     [tokens.clinic]
     sha256 = "..."                      # of the token; or token = "..." as it is
-    collections = ["guidelines"]        # or ["*"]
+    indexes = ["guidelines"]            # or ["*"]
 
-    [tokens.clinic.documents]           # collections not named here may be read whole
+    [tokens.clinic.documents]           # indexes not named here may be read whole
     guidelines = ["g1", "g7"]
 """
 
@@ -33,28 +33,28 @@ class Caller:
     """Who asks, and what they may read."""
 
     name: str
-    collections: frozenset[str] | None = None
+    indexes: frozenset[str] | None = None
     """None: all."""
     documents: Mapping[str, tuple[DocId, ...]] = field(default_factory=dict)
-    """Collection → the only documents of it that may be read."""
+    """Index → the only documents of it that may be read."""
 
     @property
     def unrestricted(self) -> bool:
         """Whether everything may be read."""
-        return self.collections is None and not self.documents
+        return self.indexes is None and not self.documents
 
-    def may_open(self, collection: str) -> bool:
-        """Whether the collection exists for this caller."""
-        return self.collections is None or collection in self.collections
+    def may_open(self, index: str) -> bool:
+        """Whether the index exists for this caller."""
+        return self.indexes is None or index in self.indexes
 
-    def allowed(self, collection: str) -> tuple[DocId, ...] | None:
+    def allowed(self, index: str) -> tuple[DocId, ...] | None:
         """The documents of it that may be read; None: all."""
-        return self.documents.get(collection)
+        return self.documents.get(index)
 
-    def may_read(self, collection: str, doc_id: DocId) -> bool:
-        """Whether this document of a collection may be read."""
-        allowed = self.allowed(collection)
-        return self.may_open(collection) and (allowed is None or doc_id in allowed)
+    def may_read(self, index: str, doc_id: DocId) -> bool:
+        """Whether this document of an index may be read."""
+        allowed = self.allowed(index)
+        return self.may_open(index) and (allowed is None or doc_id in allowed)
 
 
 LOCAL = Caller("local")
@@ -66,7 +66,7 @@ class _Token(Section):
 
     token: str | None = None
     sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
-    collections: tuple[str, ...]
+    indexes: tuple[str, ...]
     documents: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -75,10 +75,10 @@ class _Token(Section):
             raise ValueError("give one of token and sha256")
         if self.token is not None and len(self.token) < MIN_TOKEN_CHARS:
             raise ValueError(f"a token has at least {MIN_TOKEN_CHARS} characters")
-        if ALL not in self.collections:
-            beyond = sorted(set(self.documents) - set(self.collections))
+        if ALL not in self.indexes:
+            beyond = sorted(set(self.documents) - set(self.indexes))
             if beyond:
-                raise ValueError(f"documents of {beyond[0]!r}, which is not among collections")
+                raise ValueError(f"documents of {beyond[0]!r}, which is not among indexes")
         return self
 
     @property
@@ -133,11 +133,9 @@ def read_access(path: Path | None) -> Access:
 
 
 def _caller(name: str, token: _Token) -> Caller:
-    collections = None if ALL in token.collections else frozenset(token.collections)
-    documents = {
-        collection: tuple(dict.fromkeys(ids)) for collection, ids in token.documents.items()
-    }
-    return Caller(name, collections, documents)
+    indexes = None if ALL in token.indexes else frozenset(token.indexes)
+    documents = {index: tuple(dict.fromkeys(ids)) for index, ids in token.documents.items()}
+    return Caller(name, indexes, documents)
 
 
 def _digest(token: str) -> str:

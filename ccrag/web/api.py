@@ -1,4 +1,4 @@
-"""The HTTP API: collections, documents, search, ask."""
+"""The HTTP API: indexes, documents, search, ask."""
 
 from typing import Annotated, Any
 
@@ -33,7 +33,7 @@ _DESCRIPTIONS = {
     401: "A bearer token is needed.",
     403: "Another site's page sent this.",
     404: "Not there, or not for this caller: no telling which.",
-    409: "The collection has not been indexed for this pipeline.",
+    409: "The index was not built for this pipeline.",
     413: "Too large.",
     422: "Something in the request cannot be used.",
     429: "The server is busy; see Retry-After.",
@@ -45,16 +45,14 @@ router = APIRouter(prefix="/api", tags=["api"])
 Name = Annotated[str, Query(min_length=1, max_length=80, examples=["demo"])]
 
 
-@router.get("/collections", responses={200: {"model": schemas.Collections}, **problems()})
-async def collections(request: Request, state: State, caller: Asking) -> Response:
-    """The collections the caller may ask, and the pipelines each was indexed for."""
-    found = await state.gate.run(
-        lambda _: state.desk.collections(caller), gone=lambda: gone(request)
-    )
+@router.get("/indexes", responses={200: {"model": schemas.Indexes}, **problems()})
+async def indexes(request: Request, state: State, caller: Asking) -> Response:
+    """The indexes the caller may ask, and the pipelines each was built for."""
+    found = await state.gate.run(lambda _: state.desk.indexes(caller), gone=lambda: gone(request))
     told = [
         {"name": c.name, "documents": c.documents, "pipelines": list(c.pipelines)} for c in found
     ]
-    return json_response({"collections": told})
+    return json_response({"indexes": told})
 
 
 @router.get("/pipelines", responses={200: {"model": schemas.Pipelines}, **problems()})
@@ -72,17 +70,17 @@ async def documents(
     request: Request,
     state: State,
     caller: Asking,
-    collection: Name,
+    index: Name,
     title: Annotated[
         str, Query(max_length=1_000, description="Words of the title, the last may be a beginning.")
     ] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(description="`next` of the page before.")] = None,
 ) -> Response:
-    """The documents of a collection that the caller may read, by title or by id."""
+    """The documents of an index that the caller may read, by title or by id."""
     cursor = read_cursor(after)
     page = await state.gate.run(
-        lambda _: state.desk.documents(caller, collection, text=title, size=limit, after=cursor),
+        lambda _: state.desk.documents(caller, index, text=title, size=limit, after=cursor),
         gone=lambda: gone(request),
     )
     listed = [{"doc_id": d.doc_id, "title": d.title, "date": d.date} for d in page.documents]
@@ -96,7 +94,7 @@ async def document(
     request: Request,
     state: State,
     caller: Asking,
-    collection: Name,
+    index: Name,
     doc_id: Annotated[str, Query(min_length=1, max_length=480, examples=["assert"])],
     span: Annotated[
         list[str] | None,
@@ -110,7 +108,7 @@ async def document(
     """A document's text, exactly as it was indexed, with spans of it highlighted."""
     spans = read_spans(span or ())
     found = await state.gate.run(
-        lambda _: state.desk.document(caller, collection, doc_id), gone=lambda: gone(request)
+        lambda _: state.desk.document(caller, index, doc_id), gone=lambda: gone(request)
     )
     end = min(len(found.text), start + chars)
     parts = parted(found.text, spans, start=start, end=end)
@@ -179,5 +177,7 @@ async def ask_stream(
 
 def question_of(body: schemas.AskRequest | schemas.SearchRequest) -> Question:
     """The question of a request."""
-    doc_ids = None if body.candidates == "all" else tuple(body.candidates)
-    return Question(body.collection, body.text, doc_ids, body.pipeline)
+    named = body.candidates
+    doc_ids = tuple(named) if isinstance(named, list) else None
+    collection = named.collection if isinstance(named, schemas.CollectionCandidates) else None
+    return Question(body.index, body.text, doc_ids, body.pipeline, collection)

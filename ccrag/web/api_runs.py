@@ -68,7 +68,7 @@ async def run(request: Request, state: State, caller: Asking, name: RunName) -> 
         {
             "name": record.name,
             "pipeline": record.pipeline,
-            "collection": record.collection,
+            "index": record.index,
             "queries": queries,
             "failures": [{"query_id": q, "error": error} for q, error in record.failures],
         }

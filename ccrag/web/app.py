@@ -9,6 +9,7 @@ from functools import partial
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ccrag import __version__
@@ -16,6 +17,7 @@ from ccrag.config_serve import ServeSettings
 from ccrag.errors import CcragError
 from ccrag.web import api, api_runs, health, schemas, uploading
 from ccrag.web.answers import problem_response
+from ccrag.web.mcp_server import McpEndpoint
 from ccrag.web.middleware import LOOPBACK_HOSTS, Guarded, Limited, Observed
 from ccrag.web.page import routes_ask, routes_runs, routes_session
 from ccrag.web.page.render import problem_page
@@ -60,6 +62,8 @@ def create_app(state: ServerState) -> ASGIApp:
     for router in (routes_ask.router, routes_runs.router, routes_session.router):
         app.include_router(router)
     app.state.problem_page = problem_page
+    app.state.mcp = McpEndpoint(state)
+    app.router.routes.append(Route("/mcp", app.state.mcp))
     _handle_errors(app)
     _describe_problems(app)
     limited = Limited(app, limit_of=partial(_body_limit, state.settings))
@@ -85,7 +89,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     state: ServerState = app.state.ccrag
     cleaning = asyncio.create_task(_clean_up(state))
     try:
-        yield
+        async with app.state.mcp.manager.run():
+            yield
     finally:
         cleaning.cancel()
         await state.gate.close()

@@ -41,7 +41,7 @@ async def answered(
         ProblemError: too busy, too slow, too large, or not for this caller.
         CcragError: the engine or a model failed.
     """
-    note(request, collection=question.collection, pipeline=question.pipeline or "")
+    note(request, index=question.index, pipeline=question.pipeline or "")
 
     def work(watch: Watch) -> Result:
         return state.desk.answer(caller, question, watch)
@@ -60,7 +60,7 @@ async def searched(
     Raises:
         ProblemError, CcragError: as `answered`.
     """
-    note(request, collection=question.collection, pipeline=question.pipeline or "")
+    note(request, index=question.index, pipeline=question.pipeline or "")
 
     def work(watch: Watch) -> tuple[Result, Mapping[PassageId, Passage]]:
         return state.desk.search(caller, question, top_n=top_n, watch=watch)
@@ -83,7 +83,7 @@ async def streamed(
     Raises:
         ProblemError: what went wrong before the first stage ended.
     """
-    note(request, collection=question.collection, pipeline=question.pipeline or "")
+    note(request, index=question.index, pipeline=question.pipeline or "")
     loop = asyncio.get_running_loop()
     events: asyncio.Queue[Event] = asyncio.Queue()
 
@@ -157,7 +157,7 @@ def stage_json(stage: str, ways: Sequence[Way]) -> JSON:
 
 def ask_json(result: Result, question: Question, pipeline: str, *, explain: bool) -> JSON:
     """The API's answer."""
-    head = {"collection": question.collection, "pipeline": pipeline}
+    head = {"index": question.index, "pipeline": pipeline}
     return {**head, **answer_json(result), **(trace_json(result) if explain else {})}
 
 
@@ -180,7 +180,7 @@ def search_json(
         for rank, hit in enumerate(result.ranking.hits[: len(best)], start=1)
     ]
     return {
-        "collection": question.collection,
+        "index": question.index,
         "pipeline": pipeline,
         "query": result.query.text,
         "hits": hits,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ccrag.config_serve import ServeSettings
-from ccrag.engine.collections import CollectionFacts, ListedPage
+from ccrag.engine.indexes import ListedIndex, ListedPage
 from ccrag.engine.names import check_name
 from ccrag.errors import ConfigError, EmptyCandidatesError, EngineError, UnknownDocumentError
 from ccrag.pipeline import Pipeline
@@ -16,7 +16,7 @@ from ccrag.stages.way import Watch, unwatched
 from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query, Result
 from ccrag.web.access import Caller
 from ccrag.web.metrics import Metrics
-from ccrag.web.problems import ProblemError, not_available, unknown_collection
+from ccrag.web.problems import ProblemError, not_available, unknown_index
 from ccrag.web.shelf import Shelf
 from ccrag.web.uploads import UPLOAD_PREFIX, Uploads
 
@@ -27,16 +27,18 @@ QUERY_ID = "q"
 class Question:
     """What a caller asks, as it came."""
 
-    collection: str
+    index: str
     text: str
     doc_ids: tuple[DocId, ...] | None
-    """None: every document of the collection that the caller may read."""
+    """None: every document of the index (or of `collection`) that the caller may read."""
     pipeline: str | None = None
+    collection: str | None = None
+    """Every document that the index files under it; never with `doc_ids`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """A collection as far as a caller may read it."""
+    """An index as far as a caller may read it."""
 
     name: str
     documents: int
@@ -81,43 +83,41 @@ class Desk:
         found = dict(result.passages)
         if missing:
             found |= self.shelf.using(
-                question.collection, question.pipeline, lambda p: p.index.passages(missing)
+                question.index, question.pipeline, lambda p: p.index.passages(missing)
             )
         return result, {passage_id: found[passage_id] for passage_id in best}
 
-    def document(self, caller: Caller, collection: str, doc_id: DocId) -> Document:
+    def document(self, caller: Caller, index: str, doc_id: DocId) -> Document:
         """
         One document, its links cut to what the caller may read.
 
         Raises:
             ProblemError: it is not there, or not for this caller.
         """
-        self.check_collection(caller, collection)
-        if not caller.may_read(collection, doc_id):
+        self.check_index(caller, index)
+        if not caller.may_read(index, doc_id):
             raise not_available()
         found = self.shelf.using(
-            collection,
-            self.shelf.any_pipeline(collection),
+            index,
+            self.shelf.any_pipeline(index),
             lambda p: p.index.documents(Candidates.whole_index(), [doc_id]),
         )
         if doc_id not in found:
             raise not_available()
-        return _with_readable_links(found[doc_id], caller, collection)
+        return _with_readable_links(found[doc_id], caller, index)
 
-    def neighbours(
-        self, caller: Caller, collection: str, doc_id: DocId
-    ) -> tuple[Document, list[Passage]]:
+    def passages(self, caller: Caller, index: str, doc_id: DocId) -> tuple[Document, list[Passage]]:
         """
         One document with its passages in order.
 
         Raises:
             ProblemError: it is not there, or not for this caller.
         """
-        document = self.document(caller, collection, doc_id)
+        document = self.document(caller, index, doc_id)
         only = Query(QUERY_ID, doc_id, Candidates.of([doc_id], query_id=QUERY_ID))
         passages = self.shelf.using(
-            collection,
-            self.shelf.any_pipeline(collection),
+            index,
+            self.shelf.any_pipeline(index),
             lambda p: p.index.candidate_passages(only),
         )
         return document, sorted(passages, key=lambda passage: passage.ordinal)
@@ -125,7 +125,7 @@ class Desk:
     def documents(
         self,
         caller: Caller,
-        collection: str,
+        index: str,
         *,
         text: str = "",
         size: int,
@@ -135,44 +135,44 @@ class Desk:
         A page of the documents the caller may read.
 
         Raises:
-            ProblemError: no such collection for this caller.
+            ProblemError: no such index for this caller.
         """
-        self.check_collection(caller, collection)
-        allowed = caller.allowed(collection)
+        self.check_index(caller, index)
+        allowed = caller.allowed(index)
         if allowed is None:
             candidates = Candidates.whole_index()
         elif allowed:
             candidates = Candidates.of(allowed, query_id=QUERY_ID)
         else:
             return ListedPage((), None)
-        return self.shelf.listed(collection, candidates, text=text, size=size, after=after)
+        return self.shelf.listed(index, candidates, text=text, size=size, after=after)
 
-    def collections(self, caller: Caller) -> list[Readable]:
-        """The collections the caller may open, counted as far as they may be read."""
+    def indexes(self, caller: Caller) -> list[Readable]:
+        """The indexes the caller may open, counted as far as they may be read."""
         return [
             self._readable(caller, facts)
-            for facts in self.shelf.collections()
+            for facts in self.shelf.indexes()
             if not facts.name.startswith(UPLOAD_PREFIX) and caller.may_open(facts.name)
         ]
 
-    def check_collection(self, caller: Caller, collection: str) -> None:
+    def check_index(self, caller: Caller, index: str) -> None:
         """
-        Let a caller go on who may open the collection, if there is one.
+        Let a caller go on who may open the index, if there is one.
 
         Raises:
-            ProblemError: it is not theirs to open, or no name of a collection.
+            ProblemError: it is not theirs to open, or no name of an index.
         """
         try:
-            check_name(collection)
+            check_name(index)
         except ConfigError as error:
-            raise unknown_collection() from error
-        if collection.startswith(UPLOAD_PREFIX):
-            if not self.uploads.is_owner(caller.name, collection):
-                raise unknown_collection()
-        elif not caller.may_open(collection):
-            raise unknown_collection()
+            raise unknown_index() from error
+        if index.startswith(UPLOAD_PREFIX):
+            if not self.uploads.is_owner(caller.name, index):
+                raise unknown_index()
+        elif not caller.may_open(index):
+            raise unknown_index()
 
-    def _readable(self, caller: Caller, facts: CollectionFacts) -> Readable:
+    def _readable(self, caller: Caller, facts: ListedIndex) -> Readable:
         allowed = caller.allowed(facts.name)
         count = facts.documents
         if allowed is not None:
@@ -181,7 +181,7 @@ class Desk:
 
     def _ask(self, caller: Caller, question: Question, watch: Watch, *, answering: bool) -> Result:
         self._check_size(question)
-        self.check_collection(caller, question.collection)
+        self.check_index(caller, question.index)
         query = Query(QUERY_ID, question.text, self._candidates(caller, question))
 
         def work(pipeline: Pipeline) -> Result:
@@ -189,7 +189,7 @@ class Desk:
             return ask(query, watch=watch)
 
         try:
-            result = self.shelf.using(question.collection, question.pipeline, work)
+            result = self.shelf.using(question.index, question.pipeline, work)
         except UnknownDocumentError as error:
             raise self._unknown(caller, question, error) from error
         except EngineError as error:
@@ -210,15 +210,19 @@ class Desk:
 
     def _candidates(self, caller: Caller, question: Question) -> Candidates:
         """What is asked for, cut to what may be read; an attempt beyond is refused as a whole."""
-        allowed = caller.allowed(question.collection)
+        allowed = caller.allowed(question.index)
         wanted = question.doc_ids
         if wanted is not None and not wanted:
             raise EmptyCandidatesError(QUERY_ID)
+        if question.collection is not None:
+            if allowed is not None:
+                raise not_available()  # which of its documents lie there is not for them to know
+            return Candidates.of_collection(question.collection)
         if allowed is None:
             if wanted is None:
                 return Candidates.whole_index()
             return Candidates.of(wanted, query_id=QUERY_ID)
-        held = self._held(question.collection, question.pipeline, allowed)
+        held = self._held(question.index, question.pipeline, allowed)
         if wanted is None:
             wanted = held
         if not wanted or not set(wanted) <= set(held):
@@ -226,28 +230,28 @@ class Desk:
         return Candidates.of(wanted, query_id=QUERY_ID)
 
     def _held(
-        self, collection: str, pipeline: str | None, doc_ids: Iterable[DocId]
+        self, index: str, pipeline: str | None, doc_ids: Iterable[DocId]
     ) -> tuple[DocId, ...]:
-        """Those of `doc_ids` that the collection holds."""
+        """Those of `doc_ids` that the index holds."""
         ids = tuple(doc_ids)
-        unknown = self.shelf.using(collection, pipeline, lambda p: p.index.unknown(ids))
+        unknown = self.shelf.using(index, pipeline, lambda p: p.index.unknown(ids))
         return tuple(doc_id for doc_id in ids if doc_id not in unknown)
 
     def _unknown(
         self, caller: Caller, question: Question, error: UnknownDocumentError
     ) -> ProblemError:
-        if caller.allowed(question.collection) is not None:
+        if caller.allowed(question.index) is not None:
             return not_available()
         first = ", ".join(repr(doc_id) for doc_id in error.doc_ids[:3])
         more = f" and {len(error.doc_ids) - 3} more" if len(error.doc_ids) > 3 else ""
-        return ProblemError("not_available", f"the collection does not hold {first}{more}")
+        return ProblemError("not_available", f"the index does not hold {first}{more}")
 
     def _pipeline(self, question: Question) -> str:
         return question.pipeline or self.shelf.default
 
 
-def _with_readable_links(document: Document, caller: Caller, collection: str) -> Document:
-    links = tuple(link for link in document.links if caller.may_read(collection, link))
+def _with_readable_links(document: Document, caller: Caller, index: str) -> Document:
+    links = tuple(link for link in document.links if caller.may_read(index, link))
     return Document(
         document.doc_id,
         document.title,

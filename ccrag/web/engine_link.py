@@ -12,7 +12,7 @@ from threading import Event, Lock, Thread
 
 from ccrag.config import Settings
 from ccrag.engine.client import Client, Notify, open_client, silent
-from ccrag.engine.collections import await_service
+from ccrag.engine.indexes import await_service
 from ccrag.errors import EngineDownError, EngineError
 
 log = logging.getLogger("ccrag.web")

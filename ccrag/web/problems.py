@@ -4,10 +4,10 @@ Every error of the server as one typed answer: RFC 9457 problem details with a `
     unauthorised          401  no token, or one nobody knows
     foreign_origin        403  a page of another site sent this
     not_available         404  a document that is not there or not for this caller: no telling
-    unknown_collection    404  the same of a collection
+    unknown_index    404  the same of an index
     unknown_run           404  the same of a run
     not_found             404  no such address
-    not_built             409  the collection has not been indexed for this pipeline
+    not_built             409  the index was not built for this pipeline
     too_large             413  the body, the question, the candidates or an upload
     invalid_request       422  something of it cannot be used; the detail says what
     too_many_requests     429  the server is busy; Retry-After says when to come back
@@ -37,7 +37,7 @@ Code = Literal[
     "unauthorised",
     "foreign_origin",
     "not_available",
-    "unknown_collection",
+    "unknown_index",
     "unknown_run",
     "not_found",
     "method_not_allowed",
@@ -61,7 +61,7 @@ _STATUS: dict[Code, int] = {
     "unauthorised": 401,
     "foreign_origin": 403,
     "not_available": 404,
-    "unknown_collection": 404,
+    "unknown_index": 404,
     "unknown_run": 404,
     "not_found": 404,
     "method_not_allowed": 405,
@@ -77,7 +77,7 @@ _STATUS: dict[Code, int] = {
     "timeout": 504,
 }
 _VAGUE: dict[Code, str] = {
-    "not_built": "this collection has not been indexed for this pipeline",
+    "not_built": "this index was not built for this pipeline",
     "engine_failed": "the search engine failed; try again",
     "engine_unavailable": "the search engine is out of reach; try again in a moment",
     "model_unavailable": "a model this pipeline needs cannot be used now",
@@ -128,9 +128,9 @@ def not_available() -> ProblemError:
     )
 
 
-def unknown_collection() -> ProblemError:
-    """A collection that is not there or not for this caller."""
-    return ProblemError("unknown_collection", "no such collection is available")
+def unknown_index() -> ProblemError:
+    """An index that is not there or not for this caller."""
+    return ProblemError("unknown_index", "no such index is available")
 
 
 def problem_of(error: Exception, *, detailed: bool) -> ProblemError:

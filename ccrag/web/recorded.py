@@ -35,7 +35,7 @@ class RunRecord:
 
     name: str
     pipeline: str
-    collection: str
+    index: str
     version: str
     failures: tuple[tuple[QueryId, str], ...]
     queries: Mapping[QueryId, JSON]
@@ -101,7 +101,7 @@ class Records:
             return RunRecord(
                 name=name,
                 pipeline=str(told["pipeline"]["name"]),
-                collection=str(told["index"]["name"]),
+                index=str(told["index"]["name"]),
                 version=str(told["ccrag"]),
                 failures=tuple((f["query_id"], f["error"]) for f in told["failures"]),
                 queries={record["query_id"]: record for record in told["queries"]},

@@ -8,16 +8,26 @@ from ccrag.web.problems import Code
 
 MAX_ID_CHARS = 480
 DocIdField = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
+
+
+class CollectionCandidates(BaseModel):
+    """Every document that its index files under this collection."""
+
+    model_config = ConfigDict(extra="forbid")
+    collection: str = Field(min_length=1, max_length=MAX_ID_CHARS)
+
+
 CandidatesField = Annotated[
-    Literal["all"] | list[DocIdField],
+    Literal["all"] | list[DocIdField] | CollectionCandidates,
     Field(
-        description="Ids of the documents that may answer, or `all`: every document of the "
-        "collection that the caller may read. Nothing outside them is retrieved, shown or cited.",
+        description="Ids of the documents that may answer; or a collection of the index; or "
+        "`all`: every document of the "
+        "index that the caller may read. Nothing outside them is retrieved, shown or cited.",
     ),
 ]
 
 ASK_EXAMPLE: dict[str, Any] = {
-    "collection": "demo",
+    "index": "demo",
     "text": "Is assert still checked with -O?",
     "candidates": ["assert", "debugger"],
 }
@@ -29,7 +39,7 @@ class SearchRequest(BaseModel):
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{**ASK_EXAMPLE, "top": 5}]}
     )
-    collection: str = Field(min_length=1, max_length=80)
+    index: str = Field(min_length=1, max_length=80)
     text: str = Field(min_length=1, description="The question.")
     candidates: CandidatesField
     pipeline: str | None = Field(None, description="A named pipeline; null: the server's default.")
@@ -41,7 +51,7 @@ class AskRequest(BaseModel):
     """A question, and the only documents that may answer it."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [ASK_EXAMPLE]})
-    collection: str = Field(min_length=1, max_length=80)
+    index: str = Field(min_length=1, max_length=80)
     text: str = Field(min_length=1, description="The question.")
     candidates: CandidatesField
     pipeline: str | None = Field(None, description="A named pipeline; null: the server's default.")
@@ -130,7 +140,7 @@ class Way(BaseModel):
 class SearchResponse(Way):
     """The best passages of the candidates."""
 
-    collection: str
+    index: str
     pipeline: str
     query: str
     hits: list[Hit]
@@ -139,7 +149,7 @@ class SearchResponse(Way):
 class AskResponse(Way):
     """An answer whose every sentence leads back to the characters of a document."""
 
-    collection: str
+    index: str
     pipeline: str
     query_id: str
     query: str
@@ -150,18 +160,18 @@ class AskResponse(Way):
     read: list[Place] = Field(description="Passages the answer was read from, in reading order.")
 
 
-class Collection(BaseModel):
-    """A collection as far as the caller may read it."""
+class Index(BaseModel):
+    """An index as far as the caller may read it."""
 
     name: str
     documents: int
     pipelines: list[str] = Field(description="Pipelines it has been indexed for.")
 
 
-class Collections(BaseModel):
+class Indexes(BaseModel):
     """What can be asked."""
 
-    collections: list[Collection]
+    indexes: list[Index]
 
 
 class Pipeline(BaseModel):
@@ -216,9 +226,9 @@ class DocumentView(BaseModel):
 
 
 class Uploaded(BaseModel):
-    """A paper that can be asked now, as a collection of its own."""
+    """A paper that can be asked now, as an index of its own."""
 
-    collection: str
+    index: str
     documents: int
     passages: int
     pipeline: str
@@ -268,7 +278,7 @@ class Run(BaseModel):
 
     name: str
     pipeline: str
-    collection: str
+    index: str
     queries: list[RunQueryHead]
     failures: list[dict[str, str]]
 

@@ -1,12 +1,12 @@
-"""Pipelines over collections, each opened once and kept; models are shared among them."""
+"""Pipelines over indexes, each opened once and kept; models are shared among them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TypeVar
 
 from ccrag.config import Settings
-from ccrag.engine.collections import CollectionFacts, ListedPage, find_documents, list_collections
 from ccrag.engine.index import open_index
+from ccrag.engine.indexes import ListedIndex, ListedPage, find_documents, list_indexes
 from ccrag.errors import EngineDownError, EngineError, IndexMissingError
 from ccrag.layers import load_settings, pipeline_names
 from ccrag.opening import Models
@@ -15,7 +15,7 @@ from ccrag.recipes import recipe_of
 from ccrag.types import Candidates
 from ccrag.web.engine_link import EngineLink
 from ccrag.web.metrics import Metrics
-from ccrag.web.problems import ProblemError, unknown_collection
+from ccrag.web.problems import ProblemError, unknown_index
 
 T = TypeVar("T")
 
@@ -55,53 +55,51 @@ class Shelf:
             raise ProblemError("invalid_request", f"no such pipeline; {', '.join(self.pipelines)}")
         return self.pipelines[name]
 
-    def collections(self) -> list[CollectionFacts]:
-        """Every collection of the engine, by name."""
+    def indexes(self) -> list[ListedIndex]:
+        """Every index of the engine, by name."""
         with self.link.watching():
-            return list_collections(self.link.client())
+            return list_indexes(self.link.client())
 
-    def fitting(self, facts: CollectionFacts) -> list[str]:
-        """Names of the pipelines that a collection has been indexed for."""
+    def fitting(self, facts: ListedIndex) -> list[str]:
+        """Names of the pipelines that an index has been indexed for."""
         return [
             name
             for name, settings in self.pipelines.items()
             if recipe_of(settings).name in facts.recipes
         ]
 
-    def facts(self, collection: str) -> CollectionFacts:
+    def facts(self, index: str) -> ListedIndex:
         """
-        One collection.
+        One index.
 
         Raises:
             ProblemError: there is none of this name.
         """
-        for facts in self.collections():
-            if facts.name == collection:
+        for facts in self.indexes():
+            if facts.name == index:
                 return facts
-        raise unknown_collection()
+        raise unknown_index()
 
     def listed(
         self,
-        collection: str,
+        index: str,
         candidates: Candidates,
         *,
         text: str,
         size: int,
         after: tuple[object, ...] | None,
     ) -> ListedPage:
-        """A page of a collection's documents; see `engine.collections.find_documents`."""
+        """A page of an index's documents; see `engine.indexes.find_documents`."""
         with self.link.watching():
             client = self.link.client()
             try:
-                return find_documents(
-                    client, collection, candidates, text=text, size=size, after=after
-                )
+                return find_documents(client, index, candidates, text=text, size=size, after=after)
             except IndexMissingError as error:
-                raise unknown_collection() from error
+                raise unknown_index() from error
 
-    def using(self, collection: str, pipeline: str | None, work: Callable[[Pipeline], T]) -> T:
+    def using(self, index: str, pipeline: str | None, work: Callable[[Pipeline], T]) -> T:
         """
-        What `work` makes of the pipeline over a collection.
+        What `work` makes of the pipeline over an index.
 
         A pipeline stays on the index it was opened on. When that one failed and a new index has
         taken its place meanwhile, the work is done once more, on the new one.
@@ -111,61 +109,63 @@ class Shelf:
         """
         settings = self.settings(pipeline)
         with self.link.watching():
-            opened = self._pipeline(collection, settings)
+            opened = self._pipeline(index, settings)
             try:
                 return work(opened)
             except EngineDownError:
                 raise
             except EngineError:
-                self._forget(collection, settings.name)
-                again = self._pipeline(collection, settings)
+                self._forget(index, settings.name)
+                again = self._pipeline(index, settings)
                 if again.index.facts == opened.index.facts:
                     raise
                 return work(again)
 
-    def any_pipeline(self, collection: str) -> str:
+    def any_pipeline(self, index: str) -> str:
         """
-        A pipeline the collection was indexed for; documents are the same under all.
+        A pipeline the index was indexed for; documents are the same under all.
 
         Raises:
-            ProblemError: there is none, or no such collection.
+            ProblemError: there is none, or no such index.
         """
         for name, pipeline in list(self._open):
-            if name == collection:
+            if name == index:
                 return pipeline
-        fitting = self.fitting(self.facts(collection))
+        fitting = self.fitting(self.facts(index))
         if not fitting:
             raise ProblemError(
-                "not_built", "this collection has not been indexed for any pipeline offered here"
+                "not_built", "this index was not built for any pipeline offered here"
             )
         return self.default if self.default in fitting else fitting[0]
 
-    def forget(self, collection: str) -> None:
-        """Let go of a collection that is about to be deleted."""
+    def forget(self, index: str) -> None:
+        """Let go of an index that is about to be deleted."""
         with self._lock:
-            for key in [key for key in self._open if key[0] == collection]:
+            for key in [key for key in self._open if key[0] == index]:
                 del self._open[key]
 
-    def _pipeline(self, collection: str, settings: Settings) -> Pipeline:
-        key = (collection, settings.name)
+    def _pipeline(self, index: str, settings: Settings) -> Pipeline:
+        key = (index, settings.name)
         kept = self._open.get(key)
         self._metrics.count_cache("pipelines", hits=int(kept is not None), misses=int(kept is None))
         if kept is not None and not self.link.down:
             return kept
         client, recipe = self.link.client(), recipe_of(settings)
         try:
-            index = open_index(client, collection, recipe, settings.engine, pipeline=settings.name)
+            opened_index = open_index(
+                client, index, recipe, settings.engine, pipeline=settings.name
+            )
         except IndexMissingError:
-            self.facts(collection)  # not there at all: said in other words
+            self.facts(index)  # not there at all: said in other words
             raise
-        opened = self._models.pipeline(settings, index)
+        opened = self._models.pipeline(settings, opened_index)
         with self._lock:
             self._open[key] = opened
         return opened
 
-    def _forget(self, collection: str, pipeline: str) -> None:
+    def _forget(self, index: str, pipeline: str) -> None:
         with self._lock:
-            self._open.pop((collection, pipeline), None)
+            self._open.pop((index, pipeline), None)
 
     def _forget_all(self) -> None:
         with self._lock:

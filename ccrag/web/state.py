@@ -44,20 +44,31 @@ def state_of(request: Request) -> ServerState:
     return state
 
 
-def caller_of(
-    request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
-) -> Caller:
+def bearer_caller(request: Request, access: Access) -> Caller:
     """
-    Who asks.
+    Who asks, by the token in the Authorization header, or the page's cookie.
 
     Raises:
         ProblemError: a token is needed, and there is none or one nobody knows.
     """
     scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
     given = token if scheme.lower() == "bearer" and token else request.cookies.get(COOKIE)
-    caller = state_of(request).access.caller(given)
+    caller = access.caller(given)
     if caller is None:
         raise ProblemError("unauthorised", "a bearer token of this server is needed")
+    return caller
+
+
+def caller_of(
+    request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+) -> Caller:
+    """
+    Who asks; their name goes into the log.
+
+    Raises:
+        ProblemError: as `bearer_caller`.
+    """
+    caller = bearer_caller(request, state_of(request).access)
     request.state.caller = caller
     request.scope.setdefault("ccrag.facts", {})["caller"] = caller.name
     return caller

@@ -8,7 +8,7 @@ from ccrag.web import schemas
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
 from ccrag.web.asking import gone
-from ccrag.web.problems import unknown_collection
+from ccrag.web.problems import unknown_index
 from ccrag.web.state import Asking, State
 
 router = APIRouter(prefix="/api", tags=["api"])
@@ -24,7 +24,7 @@ async def upload(
     ],
     pipeline: Annotated[str | None, Form(description="What to index it for.")] = None,
 ) -> Response:
-    """Index one file as a collection of the caller's own, for a while."""
+    """Make one file an index of the caller's own, for a while."""
     content = await file.read()
     name = file.filename or "upload.txt"
     made = await state.gate.run(
@@ -33,7 +33,7 @@ async def upload(
     )
     return json_response(
         {
-            "collection": made.collection,
+            "index": made.index,
             "documents": made.documents,
             "passages": made.passages,
             "pipeline": pipeline or state.shelf.default,
@@ -44,12 +44,12 @@ async def upload(
 
 @router.delete("/uploads", status_code=204, responses=problems(404))
 async def drop(
-    request: Request, state: State, caller: Asking, collection: Annotated[str, Query()]
+    request: Request, state: State, caller: Asking, index: Annotated[str, Query()]
 ) -> Response:
     """Take an upload of one's own away."""
     dropped = await state.gate.run(
-        lambda _: state.uploads.drop(caller.name, collection), gone=lambda: gone(request)
+        lambda _: state.uploads.drop(caller.name, index), gone=lambda: gone(request)
     )
     if not dropped:
-        raise unknown_collection()
+        raise unknown_index()
     return Response(status_code=204)

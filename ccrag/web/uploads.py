@@ -1,4 +1,4 @@
-"""Papers that a caller uploads to ask about once: collections of their own, which go away again."""
+"""Papers that a caller uploads to ask about once: indexes of their own, which go away again."""
 
 import logging
 import re
@@ -12,7 +12,7 @@ from threading import Lock
 
 from ccrag.config import Settings
 from ccrag.config_serve import ServeSettings
-from ccrag.engine.collections import drop_collection
+from ccrag.engine.indexes import drop_index
 from ccrag.errors import EngineError
 from ccrag.indexing import index_documents
 from ccrag.web.problems import ProblemError
@@ -37,7 +37,7 @@ class _Kept:
 class Upload:
     """A paper that can be asked now."""
 
-    collection: str
+    index: str
     documents: int
     passages: int
 
@@ -59,21 +59,21 @@ class Uploads:
         self._doomed: set[str] = set()
         self._lock = Lock()
 
-    def is_owner(self, caller: str, collection: str) -> bool:
+    def is_owner(self, caller: str, index: str) -> bool:
         """Whether an upload is this caller's; looking keeps it from going away."""
-        kept = self._kept.get(collection)
+        kept = self._kept.get(index)
         if kept is None or kept.owner != caller:
             return False
         kept.used = self._clock()
         return True
 
     def of(self, caller: str) -> list[tuple[str, str]]:
-        """The caller's uploads: collection and the file's name, in the order they came."""
+        """The caller's uploads: index and the file's name, in the order they came."""
         return [(name, kept.title) for name, kept in self._kept.items() if kept.owner == caller]
 
     def add(self, caller: str, file_name: str, content: bytes, pipeline: str | None) -> Upload:
         """
-        Index a file as a collection of the caller's own.
+        Make a file an index of the caller's own.
 
         Raises:
             ProblemError: too large, or too many are kept.
@@ -85,63 +85,63 @@ class Uploads:
             raise ProblemError(
                 "too_large", f"an upload may have {self._settings.max_upload_bytes} bytes"
             )
-        collection = f"{UPLOAD_PREFIX}{int(time.time()):x}-{secrets.token_hex(12)}"
+        index = f"{UPLOAD_PREFIX}{int(time.time()):x}-{secrets.token_hex(12)}"
         with self._lock:
             if len(self._kept) >= self._settings.uploads:
                 raise ProblemError(
                     "too_many_requests", "too many uploads are kept; try again later"
                 )
-            self._kept[collection] = _Kept(caller, file_name, self._clock())
+            self._kept[index] = _Kept(caller, file_name, self._clock())
         try:
-            return self._index(collection, _safe_name(file_name), content, settings)
+            return self._index(index, _safe_name(file_name), content, settings)
         except BaseException:
-            self._drop(collection)
+            self._drop(index)
             raise
 
-    def drop(self, caller: str, collection: str) -> bool:
+    def drop(self, caller: str, index: str) -> bool:
         """Take an upload of the caller's away; False: it is none."""
-        if not self.is_owner(caller, collection):
+        if not self.is_owner(caller, index):
             return False
-        self._drop(collection)
+        self._drop(index)
         return True
 
     def drop_old(self) -> None:
         """Take those away that nobody asked for a while."""
         oldest = self._clock() - self._settings.upload_minutes * 60
-        for collection in [name for name, kept in self._kept.items() if kept.used < oldest]:
-            self._drop(collection)
+        for index in [name for name, kept in self._kept.items() if kept.used < oldest]:
+            self._drop(index)
 
     def drop_all(self) -> None:
         """Take all away; the server ends."""
-        for collection in list(self._kept):
-            self._drop(collection)
+        for index in list(self._kept):
+            self._drop(index)
 
     def drop_leftovers(self) -> None:
         """Take those away that a server left behind which could not end as it should."""
-        for facts in self._shelf.collections():
+        for facts in self._shelf.indexes():
             born = _UPLOAD.fullmatch(facts.name)
             if born and time.time() - int(born[1], 16) > LEFTOVER_S:
                 self._drop(facts.name)
 
-    def _index(self, collection: str, file_name: str, content: bytes, settings: Settings) -> Upload:
+    def _index(self, index: str, file_name: str, content: bytes, settings: Settings) -> Upload:
         with tempfile.TemporaryDirectory(prefix="ccrag-upload-") as folder:
             path = Path(folder, file_name)
             path.write_bytes(content)
             with self._shelf.link.watching():
                 self._shelf.link.client()
-                report = index_documents([path], collection, settings)
-        return Upload(collection, report.built.documents, report.built.passages)
+                report = index_documents([path], index, settings)
+        return Upload(index, report.built.documents, report.built.passages)
 
-    def _drop(self, collection: str) -> None:
+    def _drop(self, index: str) -> None:
         """From now on nobody can open it; its indices may stay until the engine is back."""
         with self._lock:
-            self._kept.pop(collection, None)
-            self._doomed.add(collection)
-        self._shelf.forget(collection)
+            self._kept.pop(index, None)
+            self._doomed.add(index)
+        self._shelf.forget(index)
         for doomed in list(self._doomed):
             try:
                 with self._shelf.link.watching():
-                    drop_collection(self._shelf.link.client(), doomed)
+                    drop_index(self._shelf.link.client(), doomed)
             except EngineError as error:
                 log.warning("upload not deleted yet", extra={"facts": {"reason": str(error)}})
                 return

@@ -3,25 +3,25 @@ What `ccrag index` and `ccrag ask` do, from Python, over the language reference 
 
     python examples/library/ask.py
 
-`--name` is what the collection is called in OpenSearch; without it, `library-example`.
+`--name` is what the library is called in OpenSearch; without it, `library-example`.
 """
 
 from argparse import ArgumentParser
 from pydoc_data.topics import topics
 
-from ccrag import Collection, Document
+from ccrag import Document, Library
 
 
 def main(name: str) -> None:
     """Index the topics, ask three of them, and show the words that support each sentence."""
     documents = [Document(topic, topic, text) for topic, text in topics.items()]
-    collection = Collection.build(name, documents)
+    library = Library.build(name, documents)
     question = "When is the else clause of a loop executed?"
-    result = collection.ask(question, candidates=["for", "while", "break"])
+    result = library.ask(question, candidates=["for", "while", "break"])
     for number, sentence in enumerate(result.answer.sentences, start=1):
         print(f"{number}. {' '.join(sentence.text.split())}")
         for evidence in result.answer.evidence_of(sentence):
-            text = collection.document(evidence.doc_id).text
+            text = library.document(evidence.doc_id).text
             words = " ".join(text[evidence.start : evidence.end].split())
             print(f"   {evidence.doc_id} {evidence.start}-{evidence.end}: “{words}”")
 

@@ -1,4 +1,4 @@
-"""A real browser, Debian's Chromium, on a real server over a small collection with two runs."""
+"""A real browser, Debian's Chromium, on a real server over a small index with two runs."""
 
 import os
 import shutil

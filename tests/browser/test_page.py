@@ -14,7 +14,7 @@ TEXTS = {document.doc_id: document.text for document in DOCUMENTS}
 
 
 def ask(page: Page, text: str = QUESTION, *ids: str) -> None:
-    page.select_option("#collection", NAME)
+    page.select_option("#index", NAME)
     if ids:
         page.check("input[name=scope][value=some]")
         page.fill("#doc_ids", "\n".join(ids))
@@ -23,17 +23,9 @@ def ask(page: Page, text: str = QUESTION, *ids: str) -> None:
     expect(page.locator("#answer-head")).to_be_visible()
 
 
-def in_view(page: Page, selector: str) -> bool:
-    box = page.locator(selector).first.bounding_box()
-    size = page.viewport_size
-    assert box is not None
-    assert size is not None
-    return bool(box["y"] >= 0 and box["y"] + box["height"] <= size["height"])
-
-
 def test_ask_open_a_citation_and_see_the_words(page: Page) -> None:
     page.fill("#text", QUESTION)
-    page.select_option("#collection", NAME)
+    page.select_option("#index", NAME)
     page.click("button.primary")
     expect(page.locator("#answer-head")).to_have_text("Answer")
     quotes = page.locator(".references blockquote a")
@@ -46,7 +38,7 @@ def test_ask_open_a_citation_and_see_the_words(page: Page) -> None:
         expect(page.locator("#reader")).to_be_visible()
         body = page.locator("#reader pre").inner_text()
         assert body in TEXTS.values()
-        assert in_view(page, "#reader mark")
+        expect(page.locator("#reader mark").first).to_be_in_viewport()
     page.click("#close-reader")
     expect(page.locator("#reader")).to_be_hidden()
 
@@ -70,7 +62,7 @@ def test_a_document_alone_shows_the_same_words(page: Page) -> None:
     assert href is not None
     page.goto(href)
     expect(page.locator("mark")).to_have_text(words)
-    assert in_view(page, "mark")
+    expect(page.locator("mark").first).to_be_in_viewport()
 
 
 def test_the_way_is_shown_as_a_picture_and_as_a_table(page: Page) -> None:
@@ -95,7 +87,7 @@ def test_the_way_is_shown_as_a_picture_and_as_a_table(page: Page) -> None:
 
 
 def test_only_chosen_documents_answer(page: Page) -> None:
-    page.select_option("#collection", NAME)
+    page.select_option("#index", NAME)
     page.check("input[name=scope][value=some]")
     page.fill("#title", "reserv")
     expect(page.locator("#found input")).to_have_count(6)
@@ -113,7 +105,7 @@ def test_only_chosen_documents_answer(page: Page) -> None:
 
 
 def test_an_unknown_id_is_said(page: Page) -> None:
-    page.select_option("#collection", NAME)
+    page.select_option("#index", NAME)
     page.check("input[name=scope][value=some]")
     page.fill("#doc_ids", "nowhere")
     page.fill("#text", QUESTION)
@@ -146,7 +138,7 @@ def test_a_run_is_browsed(page: Page) -> None:
 def test_with_the_keyboard_alone(page: Page) -> None:
     expect(page.locator("#text")).to_be_focused()
     page.keyboard.type(QUESTION)
-    tab_to(page, "collection")
+    tab_to(page, "index")
     page.keyboard.type(NAME)
     tab_to(page, "all")
     page.keyboard.press("ArrowRight")
@@ -195,10 +187,10 @@ def test_a_hostile_document_is_only_text(page: Page) -> None:
     assert_only_text(page)
     page.locator("#reader .links a").first.click()
     expect(page.locator("h1")).to_have_text("Not available")
-    page.goto(f"/documents?collection={NAME}&title=img")
+    page.goto(f"/documents?index={NAME}&title=img")
     assert_only_text(page)
     page.goto("/")
-    page.select_option("#collection", NAME)
+    page.select_option("#index", NAME)
     page.check("input[name=scope][value=some]")
     page.fill("#title", "img src")
     expect(page.locator("#found input")).to_have_value(HOSTILE.doc_id)
@@ -230,7 +222,7 @@ def test_a_narrow_window(browser: Browser, server: str, scheme: Any) -> None:
         expect(page.locator("#reader mark").first).to_be_visible()
         whole = {"x": 0, "y": 0, "width": 360, "height": 740}
         assert page.locator("#reader").bounding_box() == whole
-        assert in_view(page, "#reader mark")
+        expect(page.locator("#reader mark").first).to_be_in_viewport()
         page.click("#close-reader")
         for address in (
             "/runs",
@@ -238,7 +230,7 @@ def test_a_narrow_window(browser: Browser, server: str, scheme: Any) -> None:
             "/run/query?name=fused&query_id=q1",
             "/compare?left=bm25&right=fused",
             "/compare/query?left=bm25&right=fused&query_id=q1",
-            f"/document?collection={NAME}&doc_id=res1&span=5-90",
+            f"/document?index={NAME}&doc_id=res1&span=5-90",
             "/nowhere",
         ):
             page.goto(address)
@@ -256,6 +248,7 @@ def test_words_stand_out_from_their_ground(browser: Browser, server: str, scheme
         page.goto("/")
         ask(page, QUESTION, "res3")
         page.locator(".cite").first.click()
+        expect(page.locator("#reader mark").first).to_be_visible()
         for selector in ("body", ".soft", ".id", ".cite", "a.title", "button.primary", "mark"):
             assert contrast(page, selector) >= 4.5, selector
 
@@ -285,7 +278,7 @@ def contrast(page: Page, selector: str) -> float:
 
 def test_without_script_it_works_too(browser: Browser, server: str) -> None:
     with watched(browser.new_context(base_url=server, java_script_enabled=False)) as page:
-        page.goto(f"/?collection={NAME}&title=reservoir+3")
+        page.goto(f"/?index={NAME}&title=reservoir+3")
         page.check("#found input")
         page.fill("#text", QUESTION)
         page.click("button.primary")
@@ -293,8 +286,8 @@ def test_without_script_it_works_too(browser: Browser, server: str) -> None:
         expect(page.locator("#doc_ids")).to_have_value("res3")
         page.locator(".cite").first.click()
         expect(page.locator("mark")).to_have_text(re.compile("finished in 1903|stores water"))
-        page.goto("/document?collection=no-such&doc_id=a")
-        expect(page.locator("h1")).to_have_text("Unknown collection")
+        page.goto("/document?index=no-such&doc_id=a")
+        expect(page.locator("h1")).to_have_text("Unknown index")
 
 
 def test_a_paper_of_ones_own(page: Page) -> None:
@@ -304,7 +297,7 @@ def test_a_paper_of_ones_own(page: Page) -> None:
         "#file", {"name": "canals.md", "mimeType": "text/markdown", "buffer": paper}
     )
     page.click("button:text('Upload')")
-    chosen = page.locator("#collection option:checked")
+    chosen = page.locator("#index option:checked")
     expect(chosen).to_have_text("your file canals.md")
     page.fill("#text", "When was the great canal dug?")
     page.click("button.primary")
@@ -320,8 +313,8 @@ def test_a_long_document_opens_around_the_words(page: Page, server: str) -> None
         "#file", {"name": "long.txt", "mimeType": "text/plain", "buffer": text.encode()}
     )
     page.click("button:text('Upload')")
-    name = page.locator("#collection").input_value()
-    page.goto(f"/document?collection={name}&doc_id=long.txt&span=150000-150009#span")
+    name = page.locator("#index").input_value()
+    page.goto(f"/document?index={name}&doc_id=long.txt&span=150000-150009#span")
     expect(page.locator("mark")).to_have_text("word word")
     assert len(page.locator("pre").inner_text()) < 61_000
     page.get_by_text("what comes after").click()
@@ -336,7 +329,7 @@ def test_signing_in(
     monkeypatch.setenv("CCRAG_ENGINE__URL", engine_url)
     tokens = tmp_path / "tokens.toml"
     tokens.write_text(
-        f'[tokens.reader]\ntoken = "the reader\'s own token"\ncollections = ["{NAME}"]\n'
+        f'[tokens.reader]\ntoken = "the reader\'s own token"\nindexes = ["{NAME}"]\n'
         f'[tokens.reader.documents]\n{NAME} = ["res3"]\n'
     )
     with (
@@ -350,13 +343,13 @@ def test_signing_in(
         expect(page.get_by_role("alert")).to_have_text("Nobody has this token.")
         page.fill("#token", "the reader's own token")
         page.click("main button")
-        expect(page.locator("#collection option")).to_have_text([f"{NAME} (1 documents)"])
+        expect(page.locator("#index option")).to_have_text([f"{NAME} (1 documents)"])
         assert page.evaluate("document.cookie") == ""
         ask(page)
         expect(page.locator(".references .title")).to_have_text(["Reservoir 3"])
         page.locator(".cite").first.click()
         expect(page.locator("#reader h2")).to_have_text("Reservoir 3")
-        page.goto(f"/document?collection={NAME}&doc_id=res2")
+        page.goto(f"/document?index={NAME}&doc_id=res2")
         expect(page.locator("h1")).to_have_text("Not available")
         page.goto("/runs")
         page.click("button:text('Sign out')")

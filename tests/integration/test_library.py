@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 import ccrag
-from ccrag import Candidates, Collection, Document
+from ccrag import Candidates, Document, Library
 from ccrag.errors import EmptyCandidatesError, InputError, UnknownDocumentError
 from ccrag.indexing import index_documents
 from ccrag.layers import load_settings
@@ -29,37 +29,37 @@ DOCUMENTS = [
 
 
 @pytest.fixture
-def collection(index_name: str) -> Collection:
-    return Collection.build(index_name, DOCUMENTS)
+def library(index_name: str) -> Library:
+    return Library.build(index_name, DOCUMENTS)
 
 
-def test_it_answers_what_the_command_answers(collection: Collection, index_name: str) -> None:
-    result = collection.ask(QUESTION, candidates=["res1", "res2"])
+def test_it_answers_what_the_command_answers(library: Library, index_name: str) -> None:
+    result = library.ask(QUESTION, candidates=["res1", "res2"])
     said = command("ask", QUESTION, "--index", index_name, "--docs", "res1,res2", "--json")
     ours, theirs = result_json(result), orjson.loads(said.stdout)
     for name in ("answer", "references", "evidence", "rankings"):
         assert orjson.loads(orjson.dumps(ours[name])) == theirs[name]
 
 
-def test_every_sentence_leads_to_its_words(collection: Collection) -> None:
-    result = collection.ask(QUESTION, candidates=["res1", "res2"])
+def test_every_sentence_leads_to_its_words(library: Library) -> None:
+    result = library.ask(QUESTION, candidates=["res1", "res2"])
     assert "finished in 190" in result.answer.sentences[0].text
     for sentence in result.answer.sentences:
         for evidence in result.answer.evidence_of(sentence):
-            document = collection.document(evidence.doc_id)
+            document = library.document(evidence.doc_id)
             assert document.text[evidence.start : evidence.end] == evidence.text
             assert evidence.doc_id in {"res1", "res2"}
 
 
-def test_search_ranks_without_an_answer(collection: Collection) -> None:
-    result = collection.search(QUESTION, candidates=Candidates.whole_index())
+def test_search_ranks_without_an_answer(library: Library) -> None:
+    result = library.search(QUESTION, candidates=Candidates.whole_index())
     assert result.ranking.hits[0].doc_id == "res2"
     assert result.answer.sentences == ()
 
 
-def test_many_queries_keep_their_order_and_their_failures(collection: Collection) -> None:
+def test_many_queries_keep_their_order_and_their_failures(library: Library) -> None:
     asked = [query(QUESTION, "res1", query_id="a"), query(QUESTION, "nowhere", query_id="b")]
-    first, second = collection.ask_many(asked)
+    first, second = library.ask_many(asked)
     assert isinstance(second, Failure)
     assert (first.query.query_id if not isinstance(first, Failure) else "") == "a"
     assert isinstance(second.error, UnknownDocumentError)
@@ -71,37 +71,35 @@ def test_documents_from_memory_are_those_from_files(tmp_path: Path, index_name: 
         for d in DOCUMENTS
     ]
     write_lines(tmp_path / "documents.jsonl", records)
-    Collection.build(index_name, DOCUMENTS)
+    Library.build(index_name, DOCUMENTS)
     report = index_documents([tmp_path], index_name, load_settings("default"))
     assert report.built.unchanged
 
 
 def test_paths_are_taken_too(tmp_path: Path, index_name: str) -> None:
-    collection = Collection.build(index_name, [write_documents(tmp_path, 3)])
-    assert collection.document("res1").text == topic_text(1)
+    library = Library.build(index_name, [write_documents(tmp_path, 3)])
+    assert library.document("res1").text == topic_text(1)
 
 
 def test_pipeline_and_settings_reach_the_collection(index_name: str) -> None:
-    Collection.build(index_name, DOCUMENTS)
-    opened = Collection.open(
-        index_name, pipeline="single-query-bm25", settings=["select.passages=1"]
-    )
+    Library.build(index_name, DOCUMENTS)
+    opened = Library.open(index_name, pipeline="single-query-bm25", settings=["select.passages=1"])
     result = opened.ask(QUESTION, candidates=Candidates.whole_index())
     assert [ranking.stage for ranking in result.trace.rankings] == ["bm25:original"]
     assert len(result.read) == 1
 
 
-def test_what_it_refuses(collection: Collection) -> None:
+def test_what_it_refuses(library: Library) -> None:
     with pytest.raises(EmptyCandidatesError, match="has no candidate documents"):
-        collection.ask(QUESTION, candidates=[])
+        library.ask(QUESTION, candidates=[])
     with pytest.raises(UnknownDocumentError, match="does not hold 'nowhere'"):
-        collection.ask(QUESTION, candidates=["nowhere"])
+        library.ask(QUESTION, candidates=["nowhere"])
     with pytest.raises(UnknownDocumentError, match="does not hold 'nowhere'"):
-        collection.document("nowhere")
+        library.document("nowhere")
     with pytest.raises(InputError, match="got a string"):
-        collection.ask(QUESTION, candidates="res1")
+        library.ask(QUESTION, candidates="res1")
     with pytest.raises(InputError, match="the question is empty"):
-        collection.ask(" \n", candidates=["res1"])
+        library.ask(" \n", candidates=["res1"])
 
 
 @pytest.mark.parametrize(
@@ -115,7 +113,7 @@ def test_what_it_refuses(collection: Collection) -> None:
 )
 def test_documents_it_refuses(index_name: str, documents: list[Document], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Collection.build(index_name, documents)
+        Library.build(index_name, documents)
 
 
 def test_the_example_runs(index_name: str) -> None:

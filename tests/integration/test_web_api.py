@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def collection(client: OpenSearch) -> Iterator[str]:
+def index(client: OpenSearch) -> Iterator[str]:
     build_index(client, NAME, [*DOCUMENTS, HOSTILE])
     yield NAME
     for index in client.indices.get(index=f"ccrag-{NAME}-*"):
@@ -44,7 +45,7 @@ def collection(client: OpenSearch) -> Iterator[str]:
 
 
 @pytest.fixture
-def http(collection: str) -> Iterator[TestClient]:
+def http(index: str) -> Iterator[TestClient]:
     with client_of(server_state()) as opened:
         yield opened
 
@@ -78,7 +79,7 @@ def test_search_ranks_passages_with_their_text(http: TestClient) -> None:
     assert "variants" in http.post("/api/search", json={**body, "explain": True}).json()
 
 
-def test_search_gives_texts_below_the_shortlist_too(collection: str) -> None:
+def test_search_gives_texts_below_the_shortlist_too(index: str) -> None:
     with client_of(server_state("rerank.shortlist=2")) as http:
         told = http.post("/api/search", json=ask_body(NAME, QUESTION, top=6)).json()
     assert len(told["hits"]) == 6
@@ -110,8 +111,8 @@ def events_of(response: httpx2.Response) -> list[tuple[str, Any]]:
     return [(block["event"], json.loads(block["data"])) for block in lines]
 
 
-def test_collections_and_pipelines_are_listed(http: TestClient) -> None:
-    listed = {c["name"]: c for c in http.get("/api/collections").json()["collections"]}
+def test_indexes_and_pipelines_are_listed(http: TestClient) -> None:
+    listed = {c["name"]: c for c in http.get("/api/indexes").json()["indexes"]}
     assert listed[NAME]["documents"] == len(DOCUMENTS) + 1
     assert "rrf-no-rerank" in listed[NAME]["pipelines"]
     assert "hybrid" not in listed[NAME]["pipelines"]
@@ -121,7 +122,7 @@ def test_collections_and_pipelines_are_listed(http: TestClient) -> None:
 
 def test_documents_are_found_by_title_and_by_the_beginning_of_their_id(http: TestClient) -> None:
     def found(title: str) -> list[str]:
-        told = http.get("/api/documents", params={"collection": NAME, "title": title}).json()
+        told = http.get("/api/documents", params={"index": NAME, "title": title}).json()
         schemas.Documents.model_validate(told)
         return [document["doc_id"] for document in told["documents"]]
 
@@ -137,7 +138,7 @@ def test_a_list_of_documents_goes_on_where_it_ended(http: TestClient) -> None:
         seen: list[str] = []
         after = None
         for _ in range(10):
-            params = {"collection": NAME, "title": title, "limit": 3, "after": after}
+            params = {"index": NAME, "title": title, "limit": 3, "after": after}
             page = http.get("/api/documents", params={k: v for k, v in params.items() if v}).json()
             seen += [document["doc_id"] for document in page["documents"]]
             after = page["next"]
@@ -147,7 +148,7 @@ def test_a_list_of_documents_goes_on_where_it_ended(http: TestClient) -> None:
 
 
 def test_a_document_comes_with_its_spans_highlighted(http: TestClient) -> None:
-    params: dict[str, Any] = {"collection": NAME, "doc_id": "res2", "span": ["4-13", "10-20"]}
+    params: dict[str, Any] = {"index": NAME, "doc_id": "res2", "span": ["4-13", "10-20"]}
     told = http.get("/api/document", params=params).json()
     schemas.DocumentView.model_validate(told)
     assert "".join(part["text"] for part in told["parts"]) == topic_text(2)
@@ -160,7 +161,7 @@ def test_a_document_comes_with_its_spans_highlighted(http: TestClient) -> None:
 
 
 def test_ids_of_any_kind_lead_to_their_document(http: TestClient) -> None:
-    told = http.get("/api/document", params={"collection": NAME, "doc_id": HOSTILE.doc_id}).json()
+    told = http.get("/api/document", params={"index": NAME, "doc_id": HOSTILE.doc_id}).json()
     assert "".join(part["text"] for part in told["parts"]) == HOSTILE.text
     answered = http.post("/api/ask", json=ask_body(NAME, "hostile archive", HOSTILE.doc_id)).json()
     assert answered["references"] == [HOSTILE.doc_id]
@@ -170,9 +171,9 @@ def test_ids_of_any_kind_lead_to_their_document(http: TestClient) -> None:
     ("body", "status", "code"),
     [
         (ask_body(NAME, QUESTION, "res1", "nowhere"), 404, "not_available"),
-        (ask_body("no-such", QUESTION), 404, "unknown_collection"),
-        (ask_body("No Name!", QUESTION), 404, "unknown_collection"),
-        (ask_body("upload-1-2", QUESTION), 404, "unknown_collection"),
+        (ask_body("no-such", QUESTION), 404, "unknown_index"),
+        (ask_body("No Name!", QUESTION), 404, "unknown_index"),
+        (ask_body("upload-1-2", QUESTION), 404, "unknown_index"),
         (ask_body(NAME, QUESTION, pipeline="no-such"), 422, "invalid_request"),
         (ask_body(NAME, QUESTION, pipeline="../x.toml"), 422, "invalid_request"),
         (ask_body(NAME, QUESTION, pipeline="hybrid"), 409, "not_built"),
@@ -182,7 +183,7 @@ def test_ids_of_any_kind_lead_to_their_document(http: TestClient) -> None:
         ({**ask_body(NAME, QUESTION), "candidates": "some"}, 422, "invalid_request"),
         ({**ask_body(NAME, QUESTION), "candidates": [1]}, 422, "invalid_request"),
         ({**ask_body(NAME, QUESTION), "candidates": ["\ud800"]}, 422, "invalid_request"),
-        ({"collection": NAME, "text": QUESTION}, 422, "invalid_request"),
+        ({"index": NAME, "text": QUESTION}, 422, "invalid_request"),
         ({**ask_body(NAME, QUESTION), "topp": 3}, 422, "invalid_request"),
     ],
 )
@@ -199,13 +200,13 @@ def test_what_is_refused(http: TestClient, body: dict[str, Any], status: int, co
     [
         ("GET", "/api/nowhere", 404, "not_found"),
         ("GET", "/api/ask", 405, "method_not_allowed"),
-        ("GET", f"/api/document?collection={NAME}&doc_id=nowhere", 404, "not_available"),
-        ("GET", f"/api/document?collection={NAME}&doc_id=res1&span=x", 422, "invalid_request"),
-        ("GET", f"/api/documents?collection={NAME}&after=x", 422, "invalid_request"),
-        ("GET", f"/api/documents?collection={NAME}&limit=1000", 422, "invalid_request"),
+        ("GET", f"/api/document?index={NAME}&doc_id=nowhere", 404, "not_available"),
+        ("GET", f"/api/document?index={NAME}&doc_id=res1&span=x", 422, "invalid_request"),
+        ("GET", f"/api/documents?index={NAME}&after=x", 422, "invalid_request"),
+        ("GET", f"/api/documents?index={NAME}&limit=1000", 422, "invalid_request"),
         ("GET", "/api/documents", 422, "invalid_request"),
-        ("GET", "/api/documents?collection=no-such", 404, "unknown_collection"),
-        ("DELETE", "/api/uploads?collection=upload-1", 404, "unknown_collection"),
+        ("GET", "/api/documents?index=no-such", 404, "unknown_index"),
+        ("DELETE", "/api/uploads?index=upload-1", 404, "unknown_index"),
     ],
 )
 def test_other_addresses_refuse_in_the_same_form(
@@ -229,14 +230,14 @@ def test_a_body_that_is_no_json_is_refused(http: TestClient) -> None:
         ("serve.max_body_bytes=1024", ask_body(NAME, "long " * 1_000)),
     ],
 )
-def test_limits_on_size(collection: str, setting: str, body: dict[str, Any]) -> None:
+def test_limits_on_size(index: str, setting: str, body: dict[str, Any]) -> None:
     with client_of(server_state()) as http:
         assert http.post("/api/ask", json=body).status_code == 200
     with client_of(server_state(setting)) as http:
         assert problem(http.post("/api/ask", json=body)) == "too_large"
 
 
-def test_only_the_pipelines_offered_can_be_chosen(collection: str, tmp_path: Path) -> None:
+def test_only_the_pipelines_offered_can_be_chosen(index: str, tmp_path: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text("[select]\npassages = 1\n")
     state = server_state(
@@ -268,12 +269,12 @@ def test_a_request_has_an_id_and_safe_headers(http: TestClient) -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::1"])
 def test_another_name_for_this_server_is_refused(http: TestClient, host: str) -> None:
-    assert problem(http.get("/api/collections", headers={"host": host})) == "foreign_origin"
+    assert problem(http.get("/api/indexes", headers={"host": host})) == "foreign_origin"
     for own in ("localhost:8765", "[::1]:8765", "127.0.0.1"):
         assert http.get("/health", headers={"host": own}).status_code == 200
 
 
-def test_names_can_be_allowed(collection: str) -> None:
+def test_names_can_be_allowed(index: str) -> None:
     with client_of(server_state('serve.hosts=["ccrag.example"]')) as http:
         assert http.get("/health", headers={"host": "ccrag.example"}).status_code == 200
         assert http.get("/health", headers={"host": "other.example"}).status_code == 403
@@ -315,11 +316,27 @@ def test_openapi_has_examples_that_work(http: TestClient) -> None:
     }
     assert set(examples) == {"AskRequest", "SearchRequest", "Problem"}
     for name, address in (("AskRequest", "/api/ask"), ("SearchRequest", "/api/search")):
-        body = {**examples[name], "collection": NAME, "candidates": ["res1"]}
+        body = {**examples[name], "index": NAME, "candidates": ["res1"]}
         assert http.post(address, json=body).status_code == 200
     for path in document["paths"].values():
         for operation in path.values():
             assert operation["description"]
+
+
+def test_a_collection_of_an_index_can_be_the_candidates(
+    client: OpenSearch, index_name: str
+) -> None:
+    filed = [
+        replace(d, collection="even" if at % 2 == 0 else "odd") for at, d in enumerate(DOCUMENTS)
+    ]
+    build_index(client, index_name, filed)
+    with client_of(server_state()) as http:
+        body = {**ask_body(index_name, QUESTION), "candidates": {"collection": "odd"}}
+        read = http.post("/api/ask", json=body).json()["read"]
+        assert {place["doc_id"] for place in read} == {"res1", "res3", "res5", "res7"}
+        body["candidates"] = {"collection": "no such"}
+        response = http.post("/api/ask", json=body)
+        assert (response.status_code, problem(response)) == (422, "invalid_request")
 
 
 def test_a_rebuilt_index_is_found_without_a_restart(client: OpenSearch, index_name: str) -> None:
@@ -334,30 +351,30 @@ def test_a_rebuilt_index_is_found_without_a_restart(client: OpenSearch, index_na
         assert http.post("/api/ask", json=named).status_code == 200
 
 
-def test_an_uploaded_paper_can_be_asked_and_goes_away(collection: str) -> None:
+def test_an_uploaded_paper_can_be_asked_and_goes_away(index: str) -> None:
     paper = b"# On dams\n\nThe dam was finished in 1999, as the archive shows."
     state = server_state()
     with client_of(state) as http:
         files = {"file": ("../../etc/my paper.md", paper, "text/markdown")}
         made = http.post("/api/uploads", files=files).json()
         schemas.Uploaded.model_validate(made)
-        told = http.post("/api/ask", json=ask_body(made["collection"], "dam finished")).json()
+        told = http.post("/api/ask", json=ask_body(made["index"], "dam finished")).json()
         assert told["references"] == ["my paper.md"]
-        listed = {c["name"] for c in http.get("/api/collections").json()["collections"]}
-        assert made["collection"] not in listed
-        address = f"/api/uploads?collection={made['collection']}"
+        listed = {c["name"] for c in http.get("/api/indexes").json()["indexes"]}
+        assert made["index"] not in listed
+        address = f"/api/uploads?index={made['index']}"
         assert http.delete(address).status_code == 204
-        assert problem(http.delete(address)) == "unknown_collection"
-        gone = http.post("/api/ask", json=ask_body(made["collection"], "dam finished"))
-        assert problem(gone) == "unknown_collection"
-        assert made["collection"] not in {c.name for c in state.shelf.collections()}
+        assert problem(http.delete(address)) == "unknown_index"
+        gone = http.post("/api/ask", json=ask_body(made["index"], "dam finished"))
+        assert problem(gone) == "unknown_index"
+        assert made["index"] not in {c.name for c in state.shelf.indexes()}
 
 
 @pytest.mark.parametrize(
     ("setting", "code"),
     [("serve.uploads=0", "too_many_requests"), ("serve.max_upload_bytes=1024", "too_large")],
 )
-def test_limits_on_uploads(collection: str, setting: str, code: str) -> None:
+def test_limits_on_uploads(index: str, setting: str, code: str) -> None:
     files = {"file": ("paper.txt", b"word " * 1_000)}
     with client_of(server_state(setting)) as http:
         assert problem(http.post("/api/uploads", files=files)) == code
@@ -367,18 +384,18 @@ def test_an_upload_that_is_no_document_is_refused(http: TestClient) -> None:
     for name, content in (("paper.exe", b"MZ"), ("paper.jsonl", b"{"), ("paper.md", b"\xff\xfe")):
         response = http.post("/api/uploads", files={"file": (name, content)})
         assert (response.status_code, problem(response)) == (422, "invalid_request"), name
-    assert not [c for c in http.get("/api/collections").json()["collections"] if "upload" in c]
+    assert not [c for c in http.get("/api/indexes").json()["indexes"] if "upload" in c]
 
 
-def test_uploads_go_when_nobody_asks_and_when_the_server_ends(collection: str) -> None:
+def test_uploads_go_when_nobody_asks_and_when_the_server_ends(index: str) -> None:
     state, now = server_state("serve.upload_minutes=1"), 0.0
     uploads = Uploads(state.settings, state.shelf, clock=lambda: now)
 
     def there() -> set[str]:
-        return {facts.name for facts in state.shelf.collections()}
+        return {facts.name for facts in state.shelf.indexes()}
 
-    first = uploads.add("local", "a.txt", b"The dam was finished.", None).collection
-    second = uploads.add("local", "b.txt", b"The dam was finished.", None).collection
+    first = uploads.add("local", "a.txt", b"The dam was finished.", None).index
+    second = uploads.add("local", "b.txt", b"The dam was finished.", None).index
     now = 50.0
     assert uploads.is_owner("local", second)
     assert not uploads.is_owner("another", second)

@@ -28,7 +28,7 @@ PATIENCE_S = 60.0
 
 
 @pytest.fixture
-def collection(client: OpenSearch, on_engine: None) -> Iterator[str]:
+def index(client: OpenSearch, on_engine: None) -> Iterator[str]:
     build_index(client, NAME, DOCUMENTS)
     yield NAME
     for index in client.indices.get(index=f"ccrag-{NAME}-*"):
@@ -66,7 +66,7 @@ def until(condition: Callable[[], bool], what: str) -> None:
 
 @pytest.mark.parametrize("address", ["/api/ask", "/api/ask/stream"])
 def test_a_caller_who_leaves_ends_the_work(
-    collection: str, monkeypatch: pytest.MonkeyPatch, address: str
+    index: str, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     slow = SlowDesk(monkeypatch)
     with running(server_state()) as url:
@@ -74,7 +74,7 @@ def test_a_caller_who_leaves_ends_the_work(
             slow.let_go.set()  # a stream begins with a stage: hold the work behind it
             hold_after_first_stage(monkeypatch, slow)
         with pytest.raises(httpx2.TimeoutException):
-            read_until(url + address, ask_body(collection, QUESTION), timeout=1.5)
+            read_until(url + address, ask_body(index, QUESTION), timeout=1.5)
         until(lambda: slow.abandoned == 1, "the work went on")
 
 
@@ -106,13 +106,13 @@ def hold_after_first_stage(monkeypatch: pytest.MonkeyPatch, slow: SlowDesk) -> N
 
 
 def test_a_crowd_gets_a_clear_429_and_then_its_turn(
-    collection: str, monkeypatch: pytest.MonkeyPatch
+    index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowDesk(monkeypatch)
     with running(server_state("serve.concurrency=2", "serve.waiting=1")) as url:
 
         def ask(_: int) -> httpx2.Response:
-            body = ask_body(collection, QUESTION, "res1")
+            body = ask_body(index, QUESTION, "res1")
             return httpx2.post(f"{url}/api/ask", json=body, timeout=PATIENCE_S)
 
         with ThreadPoolExecutor(8) as pool:
@@ -129,10 +129,10 @@ def test_a_crowd_gets_a_clear_429_and_then_its_turn(
         assert ask(0).status_code == 200
 
 
-def test_what_takes_too_long_is_a_504(collection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_long_is_a_504(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = SlowDesk(monkeypatch)
     with running(server_state("serve.timeout_s=0.3")) as url:
-        response = httpx2.post(f"{url}/api/ask", json=ask_body(collection, QUESTION))
+        response = httpx2.post(f"{url}/api/ask", json=ask_body(index, QUESTION))
         assert (response.status_code, problem(response)) == (504, "timeout")
         until(lambda: slow.abandoned == 1, "the work went on")
 

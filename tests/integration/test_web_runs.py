@@ -59,7 +59,7 @@ def test_what_has_been_run_is_listed(http: TestClient) -> None:
 def test_a_run_and_its_queries_are_read(http: TestClient) -> None:
     run = http.get(ADDRESSES[0]).json()
     schemas.Run.model_validate(run)
-    assert (run["pipeline"], run["collection"], len(run["queries"])) == ("caes-rag-rrf", NAME, 4)
+    assert (run["pipeline"], run["index"], len(run["queries"])) == ("caes-rag-rrf", NAME, 4)
     query = http.get(ADDRESSES[1]).json()
     schemas.RunQuery.model_validate(query)
     assert query["query_id"] == "q1"
@@ -105,7 +105,7 @@ def test_runs_are_only_for_callers_who_may_read_everything(
     folder: Path, on_engine: None, tmp_path: Path
 ) -> None:
     tokens = tmp_path / "tokens.toml"
-    tokens.write_text(f'[tokens.some]\ntoken = "{TOKEN}"\ncollections = ["{NAME}"]\n')
+    tokens.write_text(f'[tokens.some]\ntoken = "{TOKEN}"\nindexes = ["{NAME}"]\n')
     head: dict[str, Any] = {"authorization": f"Bearer {TOKEN}"}
     with client_of(server_state(f"serve.runs={folder}", f"serve.tokens={tokens}")) as http:
         assert http.get("/api/runs", headers=head).json() == {"runs": [], "experiments": []}

@@ -13,13 +13,13 @@ TOKEN = "0123456789abcdef-clinic"
 FILE = f"""
 [tokens.clinic]
 token = "{TOKEN}"
-collections = ["guidelines", "notes"]
+indexes = ["guidelines", "notes"]
 [tokens.clinic.documents]
 guidelines = ["g1", "g7", "g1"]
 
 [tokens.admin]
 sha256 = "{hashlib.sha256(b"the admin's own token").hexdigest()}"
-collections = ["*"]
+indexes = ["*"]
 """
 
 
@@ -65,7 +65,7 @@ def test_what_a_bearer_may_read(access: Access) -> None:
 def test_a_restriction_of_documents_alone_is_one(tmp_path: Path) -> None:
     path = tmp_path / "tokens.toml"
     path.write_text(
-        f'[tokens.a]\ntoken = "{TOKEN}"\ncollections = ["*"]\n[tokens.a.documents]\nnotes = []\n'
+        f'[tokens.a]\ntoken = "{TOKEN}"\nindexes = ["*"]\n[tokens.a.documents]\nnotes = []\n'
     )
     caller = read_access(path).caller(TOKEN)
     assert caller is not None
@@ -79,24 +79,24 @@ def test_a_restriction_of_documents_alone_is_one(tmp_path: Path) -> None:
     [
         ("", "tokens: Field required"),
         ("[tokens]\n", "tokens: Dictionary should have at least 1 item"),
-        ('[tokens.a]\ncollections = ["*"]\n', "give one of token and sha256"),
-        (f'[tokens.a]\ntoken = "{TOKEN}"\n', "tokens.a.collections: Field required"),
-        ('[tokens.a]\ntoken = "short"\ncollections = ["*"]\n', "at least 16 characters"),
+        ('[tokens.a]\nindexes = ["*"]\n', "give one of token and sha256"),
+        (f'[tokens.a]\ntoken = "{TOKEN}"\n', "tokens.a.indexes: Field required"),
+        ('[tokens.a]\ntoken = "short"\nindexes = ["*"]\n', "at least 16 characters"),
         (
-            '[tokens.a]\nsha256 = "xy"\ncollections = ["*"]\n',
+            '[tokens.a]\nsha256 = "xy"\nindexes = ["*"]\n',
             "tokens.a.sha256: String should match",
         ),
         (
-            f'[tokens.a]\ntoken = "{TOKEN}"\ncollections = ["n"]\ndocuments = {{ g = ["1"] }}\n',
-            "documents of 'g', which is not among collections",
+            f'[tokens.a]\ntoken = "{TOKEN}"\nindexes = ["n"]\ndocuments = {{ g = ["1"] }}\n',
+            "documents of 'g', which is not among indexes",
         ),
         (
-            f'[tokens.a]\ntoken = "{TOKEN}"\ncollections = ["n"]\ncolour = "red"\n',
+            f'[tokens.a]\ntoken = "{TOKEN}"\nindexes = ["n"]\ncolour = "red"\n',
             "tokens.a.colour: Extra inputs",
         ),
         (
-            f'[tokens.a]\ntoken = "{TOKEN}"\ncollections = ["n"]\n'
-            f'[tokens.b]\ntoken = "{TOKEN}"\ncollections = ["*"]\n',
+            f'[tokens.a]\ntoken = "{TOKEN}"\nindexes = ["n"]\n'
+            f'[tokens.b]\ntoken = "{TOKEN}"\nindexes = ["*"]\n',
             "two callers have the same token",
         ),
         ("[tokens.a\n", "not valid TOML"),

@@ -82,7 +82,7 @@ def test_no_folder_or_one_that_is_not_there_shows_nothing(tmp_path: Path) -> Non
 def test_a_run_is_read_whole(tmp_path: Path) -> None:
     write_run(tmp_path / "single", record("q2"), record("q1"))
     run = Records(tmp_path).run("single")
-    assert (run.pipeline, run.collection, run.version) == ("best", "demo", "1.0")
+    assert (run.pipeline, run.index, run.version) == ("best", "demo", "1.0")
     assert list(run.queries) == ["q2", "q1"]
     assert run.failures == (("q9", "lost"),)
 

@@ -120,7 +120,7 @@ def test_a_citation_leads_to_the_words_it_rests_on() -> None:
     [cite] = view.sentences[0].cites
     assert (cite.number, cite.label) == (1, "source 1: Title b")
     address = urlsplit(cite.href)
-    assert parse_qs(address.query) == {"collection": ["demo"], "doc_id": ["b"], "span": ["3-8"]}
+    assert parse_qs(address.query) == {"index": ["demo"], "doc_id": ["b"], "span": ["3-8"]}
     assert address.fragment == "span"
     assert [(r.number, r.doc_id, len(r.quotes)) for r in view.references] == [
         (1, "b", 1),

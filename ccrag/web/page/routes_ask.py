@@ -34,11 +34,11 @@ async def ask_page(
     request: Request,
     state: State,
     caller: Asking,
-    collection: str = "",
+    index: str = "",
     title: str = "",
 ) -> Response:
     """The empty form; without script, also the search for titles."""
-    shown = await _form(request, state, caller, collection=collection, title=title)
+    shown = await _form(request, state, caller, index=index, title=title)
     return page(request, "ask.html.jinja", **shown, answer=None)
 
 
@@ -48,17 +48,17 @@ async def answer_page(
     state: State,
     caller: Asking,
     text: Text,
-    collection: Text,
+    index: Text,
     scope: Text = "all",
     doc_ids: Ids = "",
     pick: Annotated[list[str] | None, Form()] = None,
     pipeline: Text = "",
 ) -> Response:
     """The form as it was sent, with the answer below."""
-    question = _question(text, collection, scope, doc_ids, pick, pipeline)
+    question = _question(text, index, scope, doc_ids, pick, pipeline)
     result = await answered(request, state, caller, question)
     shown = await _form(request, state, caller, question=question, scope=scope)
-    view = answer_view(result_json(result), collection)
+    view = answer_view(result_json(result), index)
     return page(request, "ask.html.jinja", **shown, answer=view)
 
 
@@ -68,17 +68,17 @@ async def answer_stream(
     state: State,
     caller: Asking,
     text: Text,
-    collection: Text,
+    index: Text,
     scope: Text = "all",
     doc_ids: Ids = "",
     pick: Annotated[list[str] | None, Form()] = None,
     pipeline: Text = "",
 ) -> Response:
     """Stages as they end, then the answer as a piece of the page."""
-    question = _question(text, collection, scope, doc_ids, pick, pipeline)
+    question = _question(text, index, scope, doc_ids, pick, pipeline)
 
     def show(result: Result) -> JSON:
-        view = answer_view(result_json(result), collection)
+        view = answer_view(result_json(result), index)
         return {"html": html("answer.html.jinja", answer=view)}
 
     return await streamed(request, state, caller, question, show)
@@ -86,11 +86,11 @@ async def answer_stream(
 
 @router.get("/documents")
 async def found_documents(
-    request: Request, state: State, caller: Asking, collection: str, title: str = ""
+    request: Request, state: State, caller: Asking, index: str, title: str = ""
 ) -> Response:
     """Documents by title, as a piece of the form."""
     found = await state.gate.run(
-        lambda _: state.desk.documents(caller, collection, text=title, size=FOUND),
+        lambda _: state.desk.documents(caller, index, text=title, size=FOUND),
         gone=lambda: gone(request),
     )
     content = html("found.html.jinja", found=found, title=title)
@@ -102,7 +102,7 @@ async def document_page(
     request: Request,
     state: State,
     caller: Asking,
-    collection: str,
+    index: str,
     doc_id: str,
     span: Annotated[list[str] | None, Query()] = None,
     start: Annotated[int | None, Query(ge=0, le=10**9)] = None,
@@ -111,7 +111,7 @@ async def document_page(
     """A document at its highlighted span; as a piece for the panel beside the answer, or alone."""
     spans = read_spans(span or ())
     found = await state.gate.run(
-        lambda _: state.desk.document(caller, collection, doc_id), gone=lambda: gone(request)
+        lambda _: state.desk.document(caller, index, doc_id), gone=lambda: gone(request)
     )
     if start is None:
         first = min((low for low, _ in spans), default=0)
@@ -119,7 +119,7 @@ async def document_page(
     end = min(start + WINDOW_CHARS, len(found.text))
     values: dict[str, Any] = {
         "document": found,
-        "collection": collection,
+        "index": index,
         "parts": parted(found.text, spans, start=start, end=end),
         "spans": span or [],
         "start": start,
@@ -146,7 +146,7 @@ async def upload_page(
     made = await state.gate.run(
         lambda _: state.uploads.add(caller.name, name, content, None), gone=lambda: gone(request)
     )
-    return Response(status_code=303, headers={"Location": f"/?collection={made.collection}"})
+    return Response(status_code=303, headers={"Location": f"/?index={made.index}"})
 
 
 @router.get("/static/{name}")
@@ -158,7 +158,7 @@ async def static(name: str) -> Response:
 
 def _question(
     text: str,
-    collection: str,
+    index: str,
     scope: str,
     doc_ids: str,
     pick: list[str] | None,
@@ -167,7 +167,7 @@ def _question(
     """What the form says; ids pasted and documents picked count together."""
     ids = [line.strip() for line in doc_ids.splitlines()]
     chosen = tuple(dict.fromkeys([*(pick or ()), *filter(None, ids)]))
-    return Question(collection, text, chosen if scope == "some" else None, pipeline or None)
+    return Question(index, text, chosen if scope == "some" else None, pipeline or None)
 
 
 async def _form(
@@ -175,7 +175,7 @@ async def _form(
     state: ServerState,
     caller: Caller,
     *,
-    collection: str = "",
+    index: str = "",
     title: str = "",
     question: Question | None = None,
     scope: str = "all",
@@ -183,19 +183,19 @@ async def _form(
     """What the form shows."""
 
     def work(_: object) -> tuple[list[Readable], JSON | None]:
-        listed = state.desk.collections(caller)
-        if not title or not collection:
+        listed = state.desk.indexes(caller)
+        if not title or not index:
             return listed, None
-        found = state.desk.documents(caller, collection, text=title, size=FOUND)
+        found = state.desk.documents(caller, index, text=title, size=FOUND)
         return listed, {"found": found, "title": title}
 
     listed, found = await state.gate.run(work, gone=lambda: gone(request))
     return {
-        "collections": listed,
+        "indexes": listed,
         "uploads": state.uploads.of(caller.name),
         "upload_prefix": UPLOAD_PREFIX,
         "can_upload": state.settings.uploads > 0,
-        "chosen": question.collection if question else collection,
+        "chosen": question.index if question else index,
         "text": question.text if question else "",
         "scope": "some" if found else scope,
         "doc_ids": "\n".join((question.doc_ids or ()) if question else ()),

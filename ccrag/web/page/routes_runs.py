@@ -70,10 +70,10 @@ async def run_query_page(
     check_runs(caller)
 
     def work(_: object) -> tuple[JSON, str]:
-        return recorded_query(state, name, query_id), state.records.run(name).collection
+        return recorded_query(state, name, query_id), state.records.run(name).index
 
-    told, collection = await state.gate.run(work, gone=lambda: gone(request))
-    view = answer_view(told, collection)
+    told, index = await state.gate.run(work, gone=lambda: gone(request))
+    view = answer_view(told, index)
     return page(request, "run_query.html.jinja", name=name, query_id=query_id, answer=view)
 
 
@@ -112,13 +112,12 @@ async def compare_query_page(
         sides = []
         for name in (left, right):
             record = state.records.run(name)
-            sides.append((name, record.queries.get(query_id), record.collection))
+            sides.append((name, record.queries.get(query_id), record.index))
         return sides
 
     sides = await state.gate.run(work, gone=lambda: gone(request))
     views = [
-        (name, None if told is None else answer_view(told, collection))
-        for name, told, collection in sides
+        (name, None if told is None else answer_view(told, index)) for name, told, index in sides
     ]
     return page(
         request, "compare_query.html.jinja", left=left, right=right, query_id=query_id, sides=views

@@ -70,12 +70,12 @@ class AnswerView:
     total: str
 
 
-def answer_view(told: JSON, collection: str) -> AnswerView:
+def answer_view(told: JSON, index: str) -> AnswerView:
     """
     The view of an answer with its trace, as `result_json` or a run's provenance tells it.
 
     Args:
-        collection: where its documents can be opened.
+        index: where its documents can be opened.
     """
     evidence = {item["evidence_id"]: item for item in told["evidence"]}
     used = [e for sentence in told["answer"] for e in sentence["evidence"]]
@@ -85,14 +85,14 @@ def answer_view(told: JSON, collection: str) -> AnswerView:
         query=told["query"],
         abstained=told["abstained"],
         sentences=tuple(
-            _said(s, told["references"], evidence, titles, collection) for s in told["answer"]
+            _said(s, told["references"], evidence, titles, index) for s in told["answer"]
         ),
         references=tuple(
-            _reference(number, doc_id, titles, [evidence[e] for e in used], collection)
+            _reference(number, doc_id, titles, [evidence[e] for e in used], index)
             for number, doc_id in enumerate(told["references"], start=1)
         ),
         evidence=tuple(
-            _quote(item, collection, used=item["evidence_id"] in used) for item in told["evidence"]
+            _quote(item, index, used=item["evidence_id"] in used) for item in told["evidence"]
         ),
         variants=tuple((variant["name"], variant["text"]) for variant in told["variants"]),
         picture=picture_of(told),
@@ -102,10 +102,10 @@ def answer_view(told: JSON, collection: str) -> AnswerView:
     )
 
 
-def document_href(collection: str, doc_id: str, spans: Iterable[tuple[int, int]] = ()) -> str:
+def document_href(index: str, doc_id: str, spans: Iterable[tuple[int, int]] = ()) -> str:
     """Where a document opens, at the first of its highlighted spans."""
     written = [("span", f"{start}-{end}") for start, end in spans]
-    query = urlencode([("collection", collection), ("doc_id", doc_id), *written])
+    query = urlencode([("index", index), ("doc_id", doc_id), *written])
     return f"{DOCUMENT}?{query}{'#span' if written else ''}"
 
 
@@ -114,7 +114,7 @@ def _said(
     references: Sequence[str],
     evidence: Mapping[str, JSON],
     titles: Mapping[str, JSON],
-    collection: str,
+    index: str,
 ) -> Said:
     cites = []
     for citation in sentence["citations"]:
@@ -125,7 +125,7 @@ def _said(
             if evidence[e]["doc_id"] == doc_id
         ]
         label = f"source {citation + 1}: {_title(doc_id, titles)}"
-        cites.append(Cite(citation + 1, document_href(collection, doc_id, spans), label))
+        cites.append(Cite(citation + 1, document_href(index, doc_id, spans), label))
     return Said(sentence["text"], tuple(cites), sentence.get("supported"))
 
 
@@ -134,7 +134,7 @@ def _reference(
     doc_id: str,
     titles: Mapping[str, JSON],
     used: Sequence[JSON],
-    collection: str,
+    index: str,
 ) -> Reference:
     own = {item["evidence_id"]: item for item in used if item["doc_id"] == doc_id}
     spans = [(item["start"], item["end"]) for item in own.values()]
@@ -143,16 +143,16 @@ def _reference(
         doc_id=doc_id,
         title=_title(doc_id, titles),
         date=titles.get(doc_id, {}).get("date"),
-        href=document_href(collection, doc_id, spans),
-        quotes=tuple(_quote(item, collection, used=True) for item in own.values()),
+        href=document_href(index, doc_id, spans),
+        quotes=tuple(_quote(item, index, used=True) for item in own.values()),
     )
 
 
-def _quote(item: JSON, collection: str, *, used: bool) -> Quote:
+def _quote(item: JSON, index: str, *, used: bool) -> Quote:
     span = (item["start"], item["end"])
     return Quote(
         text=item["text"],
-        href=document_href(collection, item["doc_id"], [span]),
+        href=document_href(index, item["doc_id"], [span]),
         section=" › ".join(item["section"]),
         start=item["start"],
         end=item["end"],

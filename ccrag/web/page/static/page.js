@@ -59,7 +59,7 @@ function showChosen() {
 async function findDocuments() {
   const title = one("#title").value.trim();
   if (!title) { found.replaceChildren(); return; }
-  const query = new URLSearchParams({ collection: one("#collection").value, title });
+  const query = new URLSearchParams({ index: one("#index").value, title });
   const response = await fetch(`/documents?${query}`);
   if (one("#title").value.trim() !== title) return; // a later one is on its way
   if (response.ok) found.innerHTML = await response.text();
@@ -69,7 +69,7 @@ if (found) {
   let waiting = 0;
   one("#title").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(findDocuments, 150); });
   one("#title").addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
-  one("#collection").addEventListener("change", () => { one("#chosen").replaceChildren(); showChosen(); findDocuments(); });
+  one("#index").addEventListener("change", () => { one("#chosen").replaceChildren(); showChosen(); findDocuments(); });
   form.addEventListener("change", (event) => {
     if (event.target.name !== "pick") return;
     chooseSome();

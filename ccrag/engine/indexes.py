@@ -1,4 +1,4 @@
-"""Which collections an engine holds, the documents of one by title, and taking one away."""
+"""Which indexes an engine holds, the documents of one by title, and taking one away."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from ccrag.engine import bodies
 from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import check_closure
 from ccrag.engine.names import check_name, documents_alias
-from ccrag.errors import EngineError, IndexMissingError
+from ccrag.errors import IndexMissingError
 from ccrag.types import Candidates, DocId
 
 _DOCUMENTS = re.compile(r"ccrag-(.+)-documents")
@@ -19,8 +19,8 @@ _PASSAGES = re.compile(r"ccrag-(.+?)-passages-(.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionFacts:
-    """A collection that can be asked."""
+class ListedIndex:
+    """An index that can be asked."""
 
     name: str
     documents: int
@@ -46,14 +46,14 @@ class ListedPage:
     """To be handed to the next call; None: this page is the last."""
 
 
-def list_collections(client: OpenSearch) -> list[CollectionFacts]:
+def list_indexes(client: OpenSearch) -> list[ListedIndex]:
     """
-    Every collection whose documents are complete, by name.
+    Every index whose documents are complete, by name.
 
     Raises:
         EngineError: the engine failed.
     """
-    with engine_errors("list the collections"):
+    with engine_errors("list the indexes"):
         indices = client.indices.get(index="ccrag-*", params={"ignore_unavailable": "true"})
     counts: dict[str, int] = {}
     recipes: dict[str, list[str]] = {}
@@ -64,7 +64,7 @@ def list_collections(client: OpenSearch) -> list[CollectionFacts]:
             elif found := _DOCUMENTS.fullmatch(alias):
                 counts[found[1]] = _documents(index)
     return [
-        CollectionFacts(name, counts[name], tuple(sorted(recipes.get(name, ()))))
+        ListedIndex(name, counts[name], tuple(sorted(recipes.get(name, ()))))
         for name in sorted(counts)
     ]
 
@@ -90,7 +90,7 @@ def find_documents(
         after: what the page before said.
 
     Raises:
-        IndexMissingError: there is no such collection.
+        IndexMissingError: there is no such index.
         EngineError: the engine failed, or `after` is not what a page said.
     """
     body = bodies.documents_body(text.strip(), candidates, size=size + 1, after=after)
@@ -99,9 +99,9 @@ def find_documents(
         try:
             answer = client.search(index=alias, body=body)
         except NotFoundError as error:
-            raise IndexMissingError(f"no collection {name!r}") from error
+            raise IndexMissingError(f"no index {name!r}") from error
     hits = answer["hits"]["hits"]
-    check_closure("a list of documents", candidates, (hit["_id"] for hit in hits))
+    check_closure("a list of documents", candidates, ((hit["_id"], None) for hit in hits))
     shown = tuple(_listed(hit["_source"]) for hit in hits[:size])
     return ListedPage(shown, tuple(hits[size - 1]["sort"]) if len(hits) > size else None)
 
@@ -110,9 +110,9 @@ def _listed(source: Mapping[str, Any]) -> Listed:
     return Listed(source["doc_id"], source["title"], source.get("date"))
 
 
-def drop_collection(client: OpenSearch, name: str) -> None:
+def drop_index(client: OpenSearch, name: str) -> None:
     """
-    Delete all indices of a collection; nothing happens when there is none.
+    Delete all indices of an index; nothing happens when there is none.
 
     Raises:
         EngineError: the engine failed.
@@ -132,12 +132,10 @@ def await_service(client: OpenSearch, *, timeout_s: float) -> None:
     Wait until every index of ours can be searched.
 
     Raises:
-        EngineError: they cannot within `timeout_s`, or the engine is out of reach.
+        EngineDownError: they cannot within `timeout_s`, or the engine is out of reach.
     """
     with engine_errors("ask the engine for its health"):
-        health = client.cluster.health(
+        client.cluster.health(
             index="ccrag-*",
-            params={"wait_for_status": "yellow", "timeout": f"{timeout_s:.0f}s"},
+            params={"wait_for_status": "yellow", "request_timeout": timeout_s},
         )
-    if health["timed_out"]:
-        raise EngineError(f"the indices are not ready after {timeout_s:.0f} s")
