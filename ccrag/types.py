@@ -393,3 +393,5 @@ class Result:
     passages: Mapping[PassageId, Passage]
     """Passages whose text was fetched, by id."""
     trace: Trace
+    selected: tuple[PassageId, ...] = ()
+    """The passages of the ranking that were selected, best first, without neighbours."""

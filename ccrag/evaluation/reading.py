@@ -204,6 +204,8 @@ def _told_answer(record: JSON) -> RunAnswer:
         abstained=record["abstained"],
         evidence=tuple(_evidence(item) for item in record["evidence"]),
         read=tuple(Place(item["doc_id"], item["start"], item["end"]) for item in record["read"]),
+        ranked=tuple(Place(*item) for item in record["ranked"]) if "ranked" in record else None,
+        selected=len(record.get("selected", ())),
     )
 
 

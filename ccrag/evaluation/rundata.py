@@ -49,6 +49,10 @@ class RunAnswer:
     """All evidence shown; None without provenance."""
     read: tuple[Place, ...] | None = None
     """Passages read; None without provenance."""
+    ranked: tuple[Place, ...] | None = None
+    """The final ranking, best first, as far as texts were fetched; None where it is not known."""
+    selected: int = 0
+    """How many passages of the ranking were selected, neighbours not counted."""
 
     @property
     def text(self) -> str:
@@ -56,7 +60,7 @@ class RunAnswer:
         return " ".join(sentence.text for sentence in self.sentences)
 
 
-EMPTY_ANSWER = RunAnswer(evidence=(), read=())
+EMPTY_ANSWER = RunAnswer(evidence=(), read=(), ranked=())
 """What a query that the run does not hold counts as."""
 
 

@@ -21,7 +21,15 @@ def answer_json(result: Result) -> JSON:
         "references": result.answer.references,
         "evidence": [evidence_json(evidence) for evidence in result.answer.evidence],
         "read": [passage_json(result.passages[passage_id]) for passage_id in result.read],
+        "selected": result.selected,
+        "ranked": [[passage.doc_id, passage.start, passage.end] for passage in _ranked(result)],
     }
+
+
+def _ranked(result: Result) -> list[Passage]:
+    """The passages of the final ranking, best first, as far as their texts were fetched."""
+    known = result.passages
+    return [known[hit.passage_id] for hit in result.ranking if hit.passage_id in known]
 
 
 def trace_json(result: Result) -> JSON:
@@ -68,6 +76,7 @@ def passage_json(passage: Passage) -> JSON:
         "section": passage.section,
         "start": passage.start,
         "end": passage.end,
+        "page": passage.page,
     }
 
 

@@ -125,6 +125,7 @@ class Way:
                 dict(self.seconds),
                 tuple(self.calls),
             ),
+            selected=tuple(hit.passage_id for hit in self.selected),
         )
 
 

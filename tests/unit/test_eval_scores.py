@@ -5,6 +5,7 @@ import pytest
 
 from ccrag.errors import InputError, InvariantError
 from ccrag.evaluation.catalogue import default_measures, select_measures
+from ccrag.evaluation.finding import evidence_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.outcome import assess
 from ccrag.evaluation.registry import Measure, Need, per_query
@@ -34,6 +35,7 @@ JUDGED = {"judge-correctness", "judge-completeness", "nugget-coverage"}
 ALL = tuple(measure for measure in GIVEN if measure.name not in JUDGED)
 """All but what a language model grades; `test_judging` is about that."""
 NAMES = {measure.name for measure in ALL}
+OF_QUOTES = {measure.name for measure in evidence_measures()} - {"context-chars"}
 
 
 def test_with_everything_given_nothing_is_left_out() -> None:
@@ -51,7 +53,7 @@ def test_with_everything_given_nothing_is_left_out() -> None:
             replace(RUN, provenance=None),
             GOLD,
             "provenance.json",
-            {"lexical-support", "nli-recall", "nli-precision", "evidence-recall", "passage-recall"},
+            {"lexical-support", "nli-recall", "nli-precision", "context-chars", *OF_QUOTES},
         ),
         (replace(RUN, answers=None), GOLD, "responses", NAMES - {"nDCG@10", "R@10", "P@1", "RR"}),
         (
@@ -67,8 +69,8 @@ def test_with_everything_given_nothing_is_left_out() -> None:
             {"nDCG@10", "R@10", "P@1", "RR"}
             | {n for n in NAMES if n.startswith("cited-")} - {"cited-sentences"},
         ),
-        (RUN, replace(GOLD, quotes=None), "--quotes", {"evidence-recall", "passage-recall"}),
-        (RUN, replace(GOLD, texts=None), "--documents", {"evidence-recall", "passage-recall"}),
+        (RUN, replace(GOLD, quotes=None), "--quotes", OF_QUOTES),
+        (RUN, replace(GOLD, texts=None), "--documents", OF_QUOTES),
         (
             RUN,
             replace(GOLD, answerable=None),

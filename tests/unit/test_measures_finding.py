@@ -12,7 +12,7 @@ QUOTES = {"q": (Quote("d1", "One ends."), Quote("d2", "Three stops."))}
 
 def shares(got: RunAnswer | None, **gold: object) -> list[float | LeftOut]:
     known = {"quotes": QUOTES, "texts": TEXTS} | gold
-    return [figure(measure, got, **known) for measure in evidence_measures()]
+    return [figure(measure, got, **known) for measure in evidence_measures()[:2]]
 
 
 def test_quotes_are_found_in_evidence_and_in_passages() -> None:
