@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Se
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, IndexFacts, open_index
 from ccrag.errors import IndexMismatchError
+from ccrag.given import GivenContexts
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.llm import Llm, load_llm
@@ -25,10 +27,10 @@ from ccrag.pipeline import (
     needs_support,
 )
 from ccrag.recipes import recipe_of
-from ccrag.stages.asking import first_requests, needs_query_vectors
+from ccrag.stages.asking import first_requests, needs_query_vectors, reads_by_cosine
 from ccrag.stages.signals import needs_tokens
-from ccrag.stages.writing import Writer
-from ccrag.types import JSON, Query
+from ccrag.stages.writing import Writer, writer_of
+from ccrag.types import JSON, Passage, Query, QueryId
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
@@ -123,6 +125,22 @@ def open_pipeline(
     client = open_client(settings, notify=notify)
     index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
     return Models().pipeline(settings, index, writer=writer)
+
+
+def open_given(settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]) -> GivenContexts:
+    """
+    What answers from the passages given for each query; no engine is asked.
+
+    Raises:
+        ModelError: a model that reading or writing needs cannot be had.
+    """
+    return GivenContexts(
+        settings,
+        passages,
+        encoder=load_encoder(settings.encoder) if reads_by_cosine(settings) else None,
+        reranker=open_reranker(settings),
+        writer=writer_of(settings, open_llm(settings), support=open_support(settings)),
+    )
 
 
 def show_requests(settings: PipelineSettings, query: Query) -> list[JSON]:

@@ -7,20 +7,29 @@ import typer
 
 from ccrag.cli.calls import calls_line
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import IndexName, Overrides, PipelineName
+from ccrag.cli.options import Overrides, PipelineName
 from ccrag.cli.progress import progress_bar
+from ccrag.errors import InputError
+from ccrag.formats import Format
 
 if TYPE_CHECKING:
-    from ccrag.config import ProviderSettings
+    from ccrag.config import ProviderSettings, Settings
     from ccrag.evaluation.validate import Problem
-    from ccrag.runs.run import RunReport
+    from ccrag.runs.run import Answers, RunReport
+    from ccrag.runs.shapes import Shape
+    from ccrag.types import Query
 
 
 def run(
     queries: Annotated[Path, typer.Argument(help="Query file: ids, texts, candidate documents.")],
-    index: IndexName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the run's files.")],
+    index: Annotated[
+        str | None, typer.Option("--index", "-i", help="Name of the index; mtrag-b needs none.")
+    ] = None,
     pipeline: PipelineName = None,
+    format_: Annotated[
+        Format, typer.Option("--format", help="What the file of answers holds.")
+    ] = Format.LONGEVAL,
     overrides: Overrides = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an unfinished run, failed queries too.")
@@ -39,19 +48,22 @@ def run(
     """
     Answer a query file: responses.jsonl, run.trec, ir-metadata.yml and provenance.json.
 
+    MTRAGEval's tasks (--format mtrag-a, -b, -c) give predictions.jsonl instead of responses.jsonl;
+    for mtrag-b the tasks bring their contexts and nothing is searched.
+
     Example: ccrag run queries.jsonl --index demo --pipeline rrf-no-rerank --out runs/rrf
+
+    Example: ccrag run tasks.jsonl --index mtrag --pipeline mtrag --format mtrag-c --out runs/c
     """
     from ccrag.corpus.queries import read_queries
-    from ccrag.evaluation.validate import validate
-    from ccrag.formats import Format
     from ccrag.layers import load_settings
-    from ccrag.opening import open_pipeline
     from ccrag.runs.run import run_queries
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
-        asked = read_queries(queries, whole_index=whole_index, collection=collection)
-        opened = open_pipeline(settings, index, notify=notify)
+        any_index = whole_index or format_ is Format.MTRAG_B
+        asked = read_queries(queries, whole_index=any_index, collection=collection)
+        opened, shape = _open(settings, index, queries, format_)
         with progress_bar("answering", len(asked)) as on_progress:
             report = run_queries(
                 opened,
@@ -60,12 +72,45 @@ def run(
                 settings,
                 resume=resume,
                 overwrite=overwrite,
+                shape=shape,
                 on_progress=on_progress,
             )
-        failed = {failure.query_id for failure in report.failures}
-        expected = [query for query in asked if query.query_id not in failed]
-        problems = validate(out, format=Format.LONGEVAL, queries=expected) if expected else []
+        problems = _problems(report, queries, asked, format_)
     _report(report, problems, settings.provider)
+
+
+def _open(
+    settings: "Settings", index: str | None, tasks: Path, format_: Format
+) -> "tuple[Answers, Shape]":
+    """What answers the queries, and the shape of the answers' file."""
+    from ccrag.corpus.contexts import read_contexts
+    from ccrag.opening import open_given, open_pipeline
+    from ccrag.runs.shapes import shape_of
+
+    if format_ is Format.MTRAG_B:
+        given = read_contexts(tasks)
+        shape = shape_of(format_, settings, {q: held.records for q, held in given.items()})
+        return open_given(settings, {q: held.passages for q, held in given.items()}), shape
+    shape = shape_of(format_, settings)
+    if index is None:
+        raise InputError("say which index is asked: --index NAME")
+    return open_pipeline(settings, index, notify=notify), shape
+
+
+def _problems(
+    report: "RunReport", path: Path, asked: "list[Query]", format_: Format
+) -> "list[Problem]":
+    """What the validator has to say of the files, failed queries aside."""
+    from ccrag.evaluation.validate import validate
+    from ccrag.runs.shapes import MTRAG
+
+    if not report.answered:
+        return []
+    if format_ in MTRAG:
+        return validate(report.out, format=format_, queries=path)
+    failed = {failure.query_id for failure in report.failures}
+    expected = [query for query in asked if query.query_id not in failed]
+    return validate(report.out, format=format_, queries=expected)
 
 
 def _report(report: "RunReport", problems: "list[Problem]", provider: "ProviderSettings") -> None:

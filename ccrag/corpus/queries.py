@@ -33,7 +33,7 @@ from ccrag.corpus.records import (
 from ccrag.errors import EmptyCandidatesError, InputError
 from ccrag.types import Candidates, DocId, Query, QueryId
 
-_QUERY_ID_NAMES = ("query_id", "qid", "id", "narrative_id", "topic_id", "task_id", "_id")
+QUERY_ID_NAMES = ("query_id", "qid", "id", "narrative_id", "topic_id", "task_id", "_id")
 _TEXT_NAMES = ("query", "question", "narrative", "text", "title")
 _CANDIDATE_NAMES = ("doc_ids", "candidates", "docids", "documents")
 
@@ -79,7 +79,7 @@ def _query(fields: Fields | RecordError, *, in_cells: bool, otherwise: Candidate
         raise fields
     if in_cells:
         fields = {name: cell for name, cell in fields.items() if cell != ""}
-    id_name, id_value = required_field(fields, _QUERY_ID_NAMES, what="id")
+    id_name, id_value = required_field(fields, QUERY_ID_NAMES, what="id")
     query_id = as_id(id_value, field=id_name)
     turns, text = dialogue_of(fields) or _question(fields)
     if not text.strip():

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import orjson
 
-from ccrag.runs.files import IR_METADATA, PROVENANCE, RESPONSES, TREC_RUN
+from ccrag.runs.files import IR_METADATA, PROVENANCE, TREC_RUN
 from ccrag.runs.journal import FILE_NAME as JOURNAL
+from ccrag.runs.shapes import RESPONSES
 
 
 class Standing(Enum):

@@ -17,17 +17,17 @@ from ccrag import __version__
 from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
-from ccrag.formats import trec_rag, trec_run
+from ccrag.formats import trec_run
 from ccrag.retrieval.rerank import STAGE as RERANK
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.journal import Entry
 from ccrag.runs.metadata import metadata_text
 from ccrag.runs.provenance import result_json
+from ccrag.runs.shapes import RESPONSES, Shape, longeval_shape, run_id_of
 from ccrag.stages.rewriting import asks_for_rewrites
 from ccrag.stages.way import Failure
 from ccrag.types import JSON, Result
 
-RESPONSES = "responses.jsonl"
 TREC_RUN = "run.trec"
 IR_METADATA = "ir-metadata.yml"
 PROVENANCE = "provenance.json"
@@ -80,20 +80,18 @@ def prompt_json(prompt: Prompt) -> JSON:
     return {"label": prompt.label, "digest": prompt.digest, "text": prompt.text}
 
 
-def run_id_of(settings: Settings) -> str:
-    """The run's tag: `output.run_id`, or the pipeline's name."""
-    return settings.output.run_id or settings.name
+def entry_of(result: Result, settings: Settings, shape: Shape | None = None) -> Entry:
+    """
+    All that the files hold about one query; JSON throughout.
 
-
-def entry_of(result: Result, settings: Settings) -> Entry:
-    """All that the files hold about one query; JSON throughout."""
+    Args:
+        shape: of the file of answers; None: LongEval's.
+    """
     run_id = run_id_of(settings)
     lines = trec_run.run_lines(result.ranking, tag=run_id, level=settings.output.run_level)
     return {
         "query_id": result.query.query_id,
-        "record": trec_rag.record(
-            result.query, result.answer, team_id=settings.output.team_id, run_id=run_id
-        ),
+        "record": (shape or longeval_shape(settings)).record(result),
         "trec": list(lines),
         "provenance": result_json(result),
     }
@@ -108,6 +106,7 @@ def write_files(
     facts: IndexFacts,
     prompt: Prompt | None,
     failures: Sequence[Failure],
+    responses_name: str = RESPONSES,
 ) -> Written:
     """
     Write the four files, each replaced whole; returns what the entries sum to.
@@ -117,6 +116,7 @@ def write_files(
         run: the run's digest.
         prompt: of generated answers; None when answers are extractive.
         failures: queries without an entry, and why.
+        responses_name: of the file of answers.
     """
     written = Written()
     head = {
@@ -129,7 +129,7 @@ def write_files(
         "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in failures],
     }
     with (
-        replacing(out / RESPONSES) as responses,
+        replacing(out / responses_name) as responses,
         replacing(out / TREC_RUN) as trec,
         replacing(out / PROVENANCE) as provenance,
     ):

@@ -1,10 +1,10 @@
 """One pipeline over one query file: answered, journalled, written as a submission folder."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -12,7 +12,6 @@ from ccrag import __version__
 from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.errors import InputError
-from ccrag.pipeline import Pipeline
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.files import (
     entry_of,
@@ -22,8 +21,9 @@ from ccrag.runs.files import (
     write_files,
 )
 from ccrag.runs.journal import FILE_NAME, Journal
+from ccrag.runs.shapes import Shape, longeval_shape
 from ccrag.stages.way import Failure
-from ccrag.types import Query
+from ccrag.types import Query, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,31 @@ class RunReport:
     """Queries that keep the order they had, since a listwise rerank gave them none."""
 
 
+class Answers(Protocol):
+    """Whatever answers the queries of a run: a `Pipeline`, or `GivenContexts`."""
+
+    @property
+    def index(self) -> "HasFacts": ...
+
+    def run(self, queries: Sequence[Query]) -> Iterator[Result | Failure]: ...
+
+
+class HasFacts(Protocol):
+    """An index, or what stands in its place."""
+
+    @property
+    def facts(self) -> IndexFacts: ...
+
+
 def run_queries(
-    pipeline: Pipeline,
+    pipeline: Answers,
     queries: Sequence[Query],
     out: Path,
     settings: Settings,
     *,
     resume: bool = False,
     overwrite: bool = False,
+    shape: Shape | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> RunReport:
     """
@@ -63,6 +80,7 @@ def run_queries(
     Args:
         resume: go on with an unfinished run of the same settings, queries and index.
         overwrite: begin anew where an unfinished run lies.
+        shape: of the file of answers; None: LongEval's.
 
     Raises:
         InputError: an unfinished run lies in `out`, or a candidate id cannot stand in a TREC run.
@@ -73,10 +91,11 @@ def run_queries(
     journal_path = out / FILE_NAME
     _prepare(journal_path, resume=resume, overwrite=overwrite)
     digest = run_digest(settings, pipeline.index.facts, queries)
-    with Journal(journal_path, run_digest=digest) as journal:
+    shape = shape or longeval_shape(settings)
+    with Journal(journal_path, run_digest=f"{digest} {shape.format.value}") as journal:
         resumed = len(journal)
         waiting = [query for query in queries if query.query_id not in journal]
-        failures = _answer_waiting(pipeline, waiting, journal, settings, on_progress)
+        failures = _answer_waiting(pipeline, waiting, journal, settings, shape, on_progress)
         written = write_files(
             out,
             journal.entries(query.query_id for query in queries),
@@ -85,6 +104,7 @@ def run_queries(
             facts=pipeline.index.facts,
             prompt=prompt_of(settings),
             failures=failures,
+            responses_name=shape.name,
         )
     if not failures:
         journal_path.unlink()
@@ -148,10 +168,11 @@ def _query_json(query: Query) -> list[Any]:
 
 
 def _answer_waiting(
-    pipeline: Pipeline,
+    pipeline: Answers,
     waiting: Sequence[Query],
     journal: Journal,
     settings: Settings,
+    shape: Shape,
     on_progress: Callable[[int], None],
 ) -> list[Failure]:
     failures: list[Failure] = []
@@ -160,6 +181,6 @@ def _answer_waiting(
         if isinstance(outcome, Failure):
             failures.append(outcome)
         else:
-            journal.append(entry_of(outcome, settings))
+            journal.append(entry_of(outcome, settings, shape))
         on_progress(len(journal) + len(failures))
     return failures

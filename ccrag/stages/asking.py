@@ -25,14 +25,19 @@ def put_wordings(way: Way, settings: PipelineSettings) -> None:
     way.variants = _wordings(way, use.use, settings)
     if "dense" in settings.retrieval.lists:
         way.dense_variants = _wordings(way, use.dense, settings)
-    question, *_ = _wordings(way, (use.question,), settings)
-    way.question = question.text
+    put_question(way, settings)
     for variant in way.variants:
         if bodies.searched(variant.searched) != list(variant.searched):
             way.note(
                 "variants",
                 f"{variant.name} is long: its first {bodies.MAX_WORDS} words are searched",
             )
+
+
+def put_question(way: Way, settings: PipelineSettings) -> None:
+    """Give `way` the wording that stands for the question."""
+    question, *_ = _wordings(way, (settings.variants.question,), settings)
+    way.question = question.text
 
 
 def _wordings(way: Way, names: Sequence[str], settings: PipelineSettings) -> tuple[Variant, ...]:
@@ -101,11 +106,15 @@ def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
 
 def needs_query_vectors(settings: PipelineSettings) -> bool:
     """Whether a stage compares a vector of the query with something."""
-    by_cosine = settings.evidence.scorer in ("bi-encoder", "fused")
     by_signal = settings.rerank.method == "signals" and not {"dense", "sentence"}.isdisjoint(
         signal_weights(settings)
     )
-    return by_cosine or by_signal or "dense" in settings.retrieval.lists
+    return reads_by_cosine(settings) or by_signal or "dense" in settings.retrieval.lists
+
+
+def reads_by_cosine(settings: PipelineSettings) -> bool:
+    """Whether evidence is scored by cosines with the question."""
+    return settings.evidence.scorer in ("bi-encoder", "fused")
 
 
 def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | None) -> list[JSON]:
