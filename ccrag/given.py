@@ -7,10 +7,12 @@ from hashlib import blake2b
 from ccrag.config import PipelineSettings
 from ccrag.engine.index import IndexFacts
 from ccrag.models.encoder import Encoder
+from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.recipes import recipe_of
 from ccrag.stages.asking import put_question
 from ccrag.stages.reading import Reader
+from ccrag.stages.rewriting import Rewriting
 from ccrag.stages.way import Failure, Way
 from ccrag.stages.writing import Writer
 from ccrag.types import Candidates, Hit, Passage, Query, QueryId, Ranking, Result
@@ -40,6 +42,7 @@ class GivenContexts:
         encoder: Encoder | None,
         reranker: Reranker | None,
         writer: Writer,
+        llm: Llm | None = None,
     ) -> None:
         """
         Put the stages together; see `opening.open_given`.
@@ -48,12 +51,14 @@ class GivenContexts:
             passages: for every query, in the order they are read.
             encoder: needed by bi-encoder scores.
             reranker: needed by cross-encoder scores.
+            llm: needed by rewrites.
         """
         self._settings = settings
         self._passages = passages
         self._encoder = encoder
         self._reader = Reader(settings, encoder, reranker)
         self._writer = writer
+        self._rewriting = Rewriting(settings, llm)
         self.index = NoIndex(_facts(settings, passages))
 
     def run(self, queries: Sequence[Query]) -> Iterator[Result | Failure]:
@@ -64,15 +69,17 @@ class GivenContexts:
 
     def _walk(self, queries: Sequence[Query]) -> list[Way]:
         ways = [Way(query) for query in queries]
-        for way in ways:
+        self._rewriting.rewrite(ways)
+        alive = [way for way in ways if way.error is None]
+        for way in alive:
             put_question(way, self._settings)
             self._hand_over(way)
         if self._encoder is not None:
-            vectors = self._encoder.encode_queries([way.question for way in ways]).vectors
-            for way, vector in zip(ways, vectors, strict=True):
+            vectors = self._encoder.encode_queries([way.question for way in alive]).vectors
+            for way, vector in zip(alive, vectors, strict=True):
                 way.vector = vector
-        self._reader.read(ways)
-        self._writer.write(ways)
+        self._reader.read(alive)
+        self._writer.write(alive)
         return ways
 
     def _hand_over(self, way: Way) -> None:

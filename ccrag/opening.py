@@ -134,12 +134,14 @@ def open_given(settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]
     Raises:
         ModelError: a model that reading or writing needs cannot be had.
     """
+    llm = open_llm(settings)
     return GivenContexts(
         settings,
         passages,
         encoder=load_encoder(settings.encoder) if reads_by_cosine(settings) else None,
         reranker=open_reranker(settings),
-        writer=writer_of(settings, open_llm(settings), support=open_support(settings)),
+        writer=writer_of(settings, llm, support=open_support(settings)),
+        llm=llm,
     )
 
 
