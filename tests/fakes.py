@@ -11,6 +11,7 @@ from ccrag.chat.request import ChatRequest
 from ccrag.errors import ModelError
 from ccrag.models.encoder import Encoded
 from ccrag.models.reranker import Scores
+from ccrag.retrieval.token_match import TokenVectors
 
 
 class HashEncoder:
@@ -42,6 +43,21 @@ class HashEncoder:
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
         row = np.random.default_rng(seed).standard_normal(self.dimension)
         return row / np.linalg.norm(row)
+
+
+class HashTokens:
+    """Words as tokens, each with the vector of its hash."""
+
+    def __init__(self) -> None:
+        self._encoder = HashEncoder()
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return [self._tokens(text.lower().split()) for text in texts]
+
+    def _tokens(self, words: Sequence[str]) -> TokenVectors:
+        digests = [hashlib.blake2b(word.encode(), digest_size=4).digest() for word in words]
+        ids = np.array([int.from_bytes(digest, "big") for digest in digests], dtype=np.int64)
+        return TokenVectors(ids, self._encoder.encode_passages(words).vectors)
 
 
 class OverlapReranker:

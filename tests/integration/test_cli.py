@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from ccrag.cli import app
 from ccrag.layers import pipeline_names
-from tests.fakes import HashEncoder, OverlapReranker, QuotingLlm
+from tests.fakes import HashEncoder, HashTokens, OverlapReranker, QuotingLlm
 from tests.integration.example import topic_text, write_documents, write_lines, write_queries
 
 pytestmark = pytest.mark.usefixtures("on_engine")
@@ -27,6 +27,7 @@ def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small stand-ins, so that what is tested is the way from command to files."""
     for module in ("ccrag.indexing", "ccrag.opening"):
         monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
+    monkeypatch.setattr("ccrag.opening.token_encoder_of", lambda *_: HashTokens())
     monkeypatch.setattr("ccrag.opening.load_reranker", lambda *_, **__: OverlapReranker())
     monkeypatch.setattr("ccrag.opening.load_llm", lambda *_, **__: QuotingLlm())
 
