@@ -58,6 +58,19 @@ def test_four_steps_lead_to_the_same_files_as_a_run(
     ccrag("validate", batch, "--format", "longeval", "--queries", queries)
 
 
+@pytest.mark.usefixtures("provider")
+def test_sentences_are_held_against_their_evidence_by_the_model_that_was_settled(
+    tmp_path: Path, indexed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccrag.opening.load_nli", lambda _: lambda evidence, sentence: 0.0)
+    queries, work = write_queries(tmp_path, 2), tmp_path / "work"
+    strict = ("--set", "answer.support_model=nli", "--set", "answer.unsupported=drop")
+    ccrag("batch", "prepare", queries, "--index", indexed, "--out", work, *LLM, *strict)
+    ccrag("batch", "submit", work)
+    collected = ccrag("batch", "collect", work, "--out", tmp_path / "run")
+    assert "2 of 2 queries answered, 2 abstentions" in collected.stdout
+
+
 def test_what_is_missing_is_named_with_the_next_command(
     tmp_path: Path, indexed: str, provider: Provider
 ) -> None:

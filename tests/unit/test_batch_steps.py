@@ -16,11 +16,11 @@ from ccrag.batch.prepare import prepare
 from ccrag.batch.status import status
 from ccrag.chat.prompts import Prompt
 from ccrag.config import Settings
-from ccrag.errors import ConfigError, InputError
+from ccrag.errors import ConfigError, InputError, ModelError
 from ccrag.layers import load_settings
 from ccrag.models.llm import load_llm
 from ccrag.models.provider import open_provider
-from tests.provider import Ending, Provider, serving
+from tests.provider import Ending, Provider, refused, serving
 from tests.unit.batches import (
     answers,
     asked_at_once,
@@ -213,6 +213,18 @@ def test_submitting_twice_or_from_another_folder_sends_nothing_twice(
     assert len(provider.batches.objects) == 1
     assert not collected(work, settings).missing
     assert not collected(other, settings).missing
+
+
+def test_what_was_planned_together_travels_together_whatever_the_limits_say_later(
+    work: Path, provider: Provider
+) -> None:
+    narrow, wide = settings_for(provider, max_requests=2), settings_for(provider)
+    prepared(work, narrow, 5)
+    provider.fail("POST /files", refused(400))
+    with pytest.raises(ModelError, match="status 400"):
+        submitted(work, narrow)
+    assert [len(part.custom_ids) for part in submitted(work, wide).sent] == [2, 2, 1]
+    assert len(set(provider.batches.requested())) == len(provider.batches.requested()) == 5
 
 
 def test_status_asks_and_changes_nothing(
