@@ -8,6 +8,7 @@ from ccrag.corpus.chunking import CHUNKER_VERSION
 from ccrag.corpus.semantic import SEMANTIC_VERSION
 from ccrag.corpus.units import UnitRules
 from ccrag.engine.names import Recipe
+from ccrag.retrieval.plain import PLAIN_VERSION
 
 PUBLISHED_K1_B = (1.5, 0.75)
 MAX_MODEL_CHARS = 32
@@ -41,6 +42,7 @@ def recipe_of(settings: PipelineSettings) -> Recipe:
         parameters["semantic_version"] = str(SEMANTIC_VERSION)
     if chunking.method == "blocks":
         parameters["blocks_version"] = str(BLOCK_WINDOWS_VERSION)
+        parameters["plain_version"] = str(PLAIN_VERSION)
     return Recipe(
         name="-".join(parts),
         parameters=tuple(sorted(parameters.items())),

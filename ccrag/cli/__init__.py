@@ -7,7 +7,7 @@ import typer
 
 from ccrag import __version__
 from ccrag.cli import batch, models, node
-from ccrag.cli.ask import ask, search
+from ccrag.cli.ask import ask, evidence, search
 from ccrag.cli.eval import eval_command
 from ccrag.cli.experiment import experiment_command
 from ccrag.cli.index import index
@@ -31,6 +31,7 @@ app.add_typer(batch.app, name="batch")
 app.command()(index)
 app.command()(search)
 app.command()(ask)
+app.command()(evidence)
 app.command()(run)
 app.command("validate")(validate_command)
 app.command("eval")(eval_command)

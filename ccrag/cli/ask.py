@@ -1,4 +1,4 @@
-"""`ccrag search` and `ccrag ask`: one question, for a person or a program."""
+"""`ccrag search`, `ccrag ask` and `ccrag evidence`: one question, for a person or a program."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,6 +96,35 @@ def ask(
             _print_json(result_json(result))
         else:
             render.print_answer(result, explain=explain)
+
+
+def evidence(
+    text: Text,
+    index: IndexName,
+    docs: Docs = None,
+    docs_file: DocsFile = None,
+    whole_index: WholeIndex = False,
+    collection: Collection = None,
+    pipeline: PipelineName = "evidence",
+    overrides: Overrides = None,
+) -> None:
+    """
+    Print the evidence for a question as JSON: spans with section, page and offsets, and what next.
+
+    Example: ccrag evidence "What is the value of P_drop?" --index paper --docs paper.pdf
+    """
+    from ccrag.layers import load_settings
+    from ccrag.opening import open_pipeline
+    from ccrag.runs.bundle import evidence_bundle
+
+    with user_errors():
+        settings = load_settings(pipeline, overrides or [])
+        query = _query(text, read_candidates(docs, docs_file, whole_index, collection))
+        opened = open_pipeline(settings, index, notify=notify)
+        result = opened.search(query)
+        read = {result.passages[passage_id].doc_id for passage_id in result.read}
+        documents = opened.index.documents(query.candidates, sorted(read))
+        _print_json(evidence_bundle(result, documents))
 
 
 def _query(text: str, candidates: "Candidates") -> "Query":

@@ -14,6 +14,9 @@ from collections.abc import Iterator, Sequence
 from ccrag.retrieval.variants import content_parts
 from ccrag.types import JSON, Part, Passage, SectionPath
 
+PLAIN_VERSION = 1
+"""Part of an index's fingerprint: raise it when the same passage would be found by other words."""
+
 _IMAGE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 _TABLE_RULE = re.compile(r"^[|+:=\- ]{3,}$", re.MULTILINE)
@@ -35,6 +38,11 @@ _NUMBERED = re.compile(
     re.IGNORECASE,
 )
 _CHINESE_NUMBERED = re.compile(r"(表格?|图|圖|公式|式|第)\s*[(（]?(\d+(?:\.\d+)*)[)）]?\s*(节|章)?")
+_NEGATED = re.compile(
+    r"\b(?:not|no|never|without|cannot|neither|nor|(?:ca|wo|do|does|did|is|are|was|were|has|have)n['’]t)"
+    r"\s+(?:any\s+|the\s+|an?\s+)?([^\W\d_]+)",
+    re.IGNORECASE,
+)
 _ONE_NAME = {
     "tab": "table",
     "fig": "figure",
@@ -78,7 +86,12 @@ def plain(text: str) -> str:
 
 
 def searched(text: str) -> str:
-    """`plain(text)`, with each symbol and numbered thing once more as one word: `dk`, `table3`."""
+    """
+    `plain(text)`, with what only means something together once more as one word.
+
+    That is a symbol (`dk`), a numbered thing (`table3`), and a word with its negation
+    (`notcounted`), which stop words would lose.
+    """
     bare = plain(text)
     return " ".join((bare, *_joined(bare)))
 
@@ -123,8 +136,16 @@ def query_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
 
     A question of nothing else is searched as it is.
     """
-    asked = (Part(searched(_ASKING_CHINESE.sub(" ", text)), weight) for text, weight in parts)
+    asked = (Part(_asked(text), weight) for text, weight in parts)
     return content_parts(tuple(asked)) if any(text.strip() for text, _ in parts) else tuple(parts)
+
+
+def _asked(text: str) -> str:
+    """Who asks for Table 2 does not ask for whatever else is numbered 2."""
+    text = _ASKING_CHINESE.sub(" ", text)
+    bare = plain(text)
+    named = _CHINESE_NUMBERED.sub(" ", _NUMBERED.sub(r" \1 ", bare))
+    return " ".join((named, *_joined(bare)))
 
 
 def _under(section: SectionPath, text: str) -> str:
@@ -148,6 +169,8 @@ def _joined(bare: str) -> Iterator[str]:
         yield "".join(parts).lower()
         if len(parts) > 1:
             yield from (part for part in parts if len(part) >= _MIN_PART)
+    for negated in _NEGATED.finditer(bare):
+        yield f"not{negated[1].lower()}"
     for found in (*_NUMBERED.finditer(bare), *_CHINESE_NUMBERED.finditer(bare)):
         name = found[1].lower()
         yield _ONE_NAME.get(name, name) + found[2].lower()

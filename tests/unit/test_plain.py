@@ -3,7 +3,8 @@
 import pytest
 
 from ccrag.retrieval.analysis import terms
-from ccrag.retrieval.plain import plain, search_text, searched
+from ccrag.retrieval.plain import plain, query_parts, search_text, searched
+from ccrag.types import Part
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,21 @@ def test_values_stay_whole() -> None:
 
 def test_parts_of_a_long_symbol_are_words_too() -> None:
     assert {"warmupsteps", "warmup", "steps"} <= set(searched("warmup_steps").split())
+
+
+def test_a_word_with_its_negation_is_a_word_too() -> None:
+    assert "notcount" in terms(searched("floods we did not count"))
+    assert "notcount" in terms(searched("floods that weren't counted"))
+    assert "notcheckpoint" in terms(searched("but no checkpoint averaging"))
+    assert "notcount" not in terms(searched("floods we counted, and not more"))
+
+
+def test_a_query_for_a_numbered_thing_leaves_the_number_alone() -> None:
+    [(asked, weight)] = query_parts((Part("What does Table 2 show of d_k?", 0.5),))
+    assert sorted(set(asked.split())) == ["d_k", "dk", "show", "table", "table2"]
+    assert weight == 0.5
+    assert set(query_parts((Part("表 2 是什么？", 1.0),))[0].text.split()) == {"table2"}
+    assert query_parts((Part("What is it?", 1.0),)) == (Part("What is it?", 1.0),)
 
 
 def test_search_text_begins_with_the_headings() -> None:
