@@ -27,9 +27,11 @@ from ccrag.cli.options import (
     Stemmer,
     chosen_measures,
 )
+from ccrag.formats import Format
 
 if TYPE_CHECKING:
     from ccrag.evaluation.gold import Gold
+    from ccrag.types import Query
 
 
 Runs = Annotated[
@@ -44,6 +46,16 @@ JudgeSettings = Annotated[
     typer.Option(
         "--set", metavar="SECTION.KEY=VALUE", help="A setting of the judge: llm.*, provider.*."
     ),
+]
+TaskFormat = Annotated[
+    Format | None,
+    typer.Option(
+        "--format",
+        help="mtrag-a, -b, -c: its measures, by collection; gold not given comes from its tasks.",
+    ),
+]
+ByCollection = Annotated[
+    bool, typer.Option("--by-collection", help="Means of each collection, and over them, too.")
 ]
 AllPairs = Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")]
 PerQuery = Annotated[Path | None, typer.Option(help="Write a CSV: a row per run and query.")]
@@ -72,6 +84,8 @@ def eval_command(
     overrides: JudgeSettings = None,
     draws: Draws = None,
     seed: Seed = None,
+    format_: TaskFormat = None,
+    by_collection: ByCollection = False,
     per_query: PerQuery = None,
     as_json: AsJson = False,
 ) -> None:
@@ -79,10 +93,15 @@ def eval_command(
     Measure runs, with confidence intervals; compare several, with tests of significance.
 
     Example: ccrag eval runs/bm25 runs/rrf --queries queries.jsonl --qrels qrels.txt
+
+    Example: ccrag eval runs/a --queries tasks.jsonl --qrels qrels/ --format mtrag-a
     """
-    from ccrag.cli import eval_tables
+    from ccrag.cli import eval_groups, eval_tables
+    from ccrag.cli.eval_presets import preset_of
+    from ccrag.corpus.queries import read_queries
     from ccrag.errors import InputError
     from ccrag.evaluation import significance
+    from ccrag.evaluation.groups import groups_part
     from ccrag.evaluation.outcome import assess
     from ccrag.evaluation.reading import read_gold, read_runs
     from ccrag.evaluation.tables import outcome_json, per_query_csv
@@ -91,20 +110,21 @@ def eval_command(
         if overrides and not judge:
             raise InputError("--set is for a judge; add --judge")
         opened = wanted_judge(judge, overrides or [], nuggets)
+        preset, asked = preset_of(format_), read_queries(queries, whole_index=True)
         chosen = chosen_measures(
-            measures,
-            stemmer=stemmer,
+            measures or preset.measures,
+            stemmer=stemmer and preset.stemmer,
             nli=nli,
             bertscore=bertscore,
             bertscore_layers=bertscore_layers,
             judge=opened,
         )
         files = read_gold(
-            _query_texts(queries),
-            answers=gold,
-            qrels=qrels,
+            {query.query_id: query.text for query in asked},
+            answers=gold or preset.known(queries, "targets"),
+            qrels=qrels or preset.known(queries, "relevant"),
             quotes=quotes,
-            answerable=answerable,
+            answerable=answerable or preset.known(queries, "answerability"),
         )
         outcome = assess(
             read_runs(runs),
@@ -115,20 +135,32 @@ def eval_command(
             draws=significance.DRAWS if draws is None else draws,
             seed=significance.SEED if seed is None else seed,
         )
+        groups = _collections(asked) if by_collection or format_ is not None else {}
         if per_query is not None:
             _write(per_query, per_query_csv(outcome.scores.values()))
     if opened is not None:
         typer.echo(f"judge: {calls_line(opened.totals, opened.provider)}", err=True)
     if as_json:
-        typer.echo(orjson.dumps(outcome_json(outcome), option=orjson.OPT_INDENT_2).decode())
+        shown = outcome_json(outcome) | groups_part(outcome, groups)
+        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
     else:
         eval_tables.show(outcome)
+        eval_groups.show(outcome, groups)
 
 
-def _query_texts(path: Path) -> dict[str, str]:
-    from ccrag.corpus.queries import read_queries
+def _collections(queries: "Sequence[Query]") -> dict[str, str]:
+    """
+    The collection of each query.
 
-    return {query.query_id: query.text for query in read_queries(path, whole_index=True)}
+    Raises:
+        InputError: no query names one.
+    """
+    from ccrag.errors import InputError
+
+    found = {q.query_id: q.candidates.collection for q in queries if q.candidates.collection}
+    if not found:
+        raise InputError("no query names a collection, so there are no means by collection")
+    return found
 
 
 def _with_texts(gold: "Gold", documents: Sequence[Path]) -> "Gold":

@@ -35,7 +35,12 @@ WholeIndex = Annotated[
 ]
 
 GoldAnswers = Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")]
-Qrels = Annotated[Path | None, typer.Option(help="Relevance judgements, TREC or TSV.")]
+Qrels = Annotated[
+    Path | None,
+    typer.Option(
+        help="Relevance judgements: TREC, TSV, a folder of them, or tasks that list them."
+    ),
+]
 Quotes = Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")]
 Answerable = Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")]
 Measures = Annotated[

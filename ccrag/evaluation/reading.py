@@ -8,12 +8,13 @@ from pathlib import Path
 import orjson
 
 from ccrag.errors import InputError
+from ccrag.evaluation import mtrag
 from ccrag.evaluation.gold import Gold, Quote
 from ccrag.evaluation.records import by_query, checked_records, required_query_id
 from ccrag.evaluation.rundata import Place, Ranked, RunAnswer, RunData, RunSentence
 from ccrag.evaluation.validate.jsonl import Record, file_bytes
 from ccrag.evaluation.validate.shape import Kinds, is_whole, items, shape_problems
-from ccrag.formats.trec_run import read_qrels, read_run
+from ccrag.formats.trec_run import Qrels, read_qrels, read_run
 from ccrag.types import JSON, Evidence, QueryId
 
 RESPONSES = "responses.jsonl"
@@ -28,7 +29,7 @@ OUTSIDE = -1
 def read_run_data(path: Path, *, name: str | None = None) -> RunData:
     """
     A run: a folder (`responses.jsonl`, `run.trec`, `provenance.json`, any of them), a file of
-    responses (`.jsonl`), or a TREC run (any other name).
+    responses or of MTRAGEval predictions (`.jsonl`), or a TREC run (any other name).
 
     Args:
         name: what to call it; None: the folder's or file's name without suffix.
@@ -39,6 +40,9 @@ def read_run_data(path: Path, *, name: str | None = None) -> RunData:
     """
     if path.is_dir():
         return _read_folder(path, name or path.resolve().name)
+    if path.suffix == ".jsonl" and mtrag.is_task_file(path):
+        told, rankings = mtrag.read_predictions(path)
+        return RunData(name or path.stem, answers=told, rankings=rankings)
     if path.suffix == ".jsonl":
         return RunData(name or path.stem, answers=_read_responses(path))
     return RunData(name or path.stem, rankings=_read_rankings(path))
@@ -74,15 +78,27 @@ def read_gold(
     """What is known about `queries`, from the files given; no texts of documents yet."""
     return Gold(
         queries,
-        answers=read_gold_answers(answers) if answers else None,
-        qrels=read_qrels(qrels) if qrels else None,
+        answers=mtrag.with_ids_of(queries, read_gold_answers(answers)) if answers else None,
+        qrels=mtrag.with_ids_of(queries, read_judgements(qrels)) if qrels else None,
         quotes=read_quotes(quotes) if quotes else None,
-        answerable=read_answerable(answerable) if answerable else None,
+        answerable=mtrag.with_ids_of(queries, read_answerable(answerable)) if answerable else None,
     )
 
 
+def read_judgements(path: Path) -> Qrels:
+    """Relevance judgements: TREC or TSV, all such files of a folder, or tasks with `relevant`."""
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix in (".tsv", ".txt", ".qrels"))
+        if not files:
+            raise InputError("no judgements in this folder; expected .tsv, .txt, .qrels", path=path)
+        return {query_id: judged for file in files for query_id, judged in read_qrels(file).items()}
+    return mtrag.read_relevant(path) if mtrag.is_task_file(path) else read_qrels(path)
+
+
 def read_gold_answers(path: Path) -> dict[QueryId, str]:
-    """JSONL `query_id, gold_answer`."""
+    """JSONL `query_id, gold_answer`; or tasks with `targets`."""
+    if mtrag.is_task_file(path):
+        return mtrag.read_targets(path)
     return by_query(
         path, {"gold_answer": "a non-empty string"}, lambda record: str(record.value["gold_answer"])
     )
@@ -103,7 +119,9 @@ def read_quotes(path: Path) -> dict[QueryId, tuple[Quote, ...]]:
 
 
 def read_answerable(path: Path) -> dict[QueryId, bool]:
-    """JSONL `query_id, answerable`."""
+    """JSONL `query_id, answerable`; or tasks with `answerability`."""
+    if mtrag.is_task_file(path):
+        return mtrag.read_answerability(path)
     return by_query(
         path, {"answerable": "true or false"}, lambda record: record.value["answerable"] is True
     )

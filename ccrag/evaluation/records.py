@@ -10,7 +10,7 @@ from ccrag.evaluation.validate.shape import Kinds, at, is_text, is_whole, shape_
 from ccrag.types import QueryId
 
 T = TypeVar("T")
-ID_KEYS = ("metadata.narrative_id", "metadata.topic_id", "topic_id", "query_id")
+ID_KEYS = ("metadata.narrative_id", "metadata.topic_id", "topic_id", "query_id", "task_id")
 
 
 def checked_records(path: Path, kinds: Kinds) -> Iterator[Record]:
