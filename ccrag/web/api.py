@@ -41,6 +41,15 @@ _DESCRIPTIONS = {
     504: "It took longer than the server allows.",
 }
 
+EVENT: JSON = {
+    "type": "object",
+    "description": "A server-sent event; `data` is JSON.",
+    "properties": {
+        "event": {"enum": ["stage", "answer", "problem"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["event", "data"],
+}
 router = APIRouter(prefix="/api", tags=["api"])
 Name = Annotated[str, Query(min_length=1, max_length=80, examples=["demo"])]
 
@@ -155,7 +164,7 @@ async def ask(request: Request, state: State, caller: Asking, body: schemas.AskR
     response_class=StreamingResponse,
     responses={
         200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": EVENT}},
             "description": "Events `stage` (one after each stage, with what it found), then "
             "`answer` (as /api/ask answers) or `problem`.",
         },

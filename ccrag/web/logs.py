@@ -31,11 +31,12 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Let ccrag's and uvicorn's records go to stderr as JSON lines."""
+    """Let records go to stderr as JSON lines: ccrag's, and of others what needs attention."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name, level in (("ccrag", logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers = [handler]
-        logger.setLevel(level)
-        logger.propagate = False
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("ccrag").setLevel(logging.INFO)
+    # The client warns of every 404 and lost connection; both become errors of ours, which are told.
+    logging.getLogger("opensearch").setLevel(logging.CRITICAL)

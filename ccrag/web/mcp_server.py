@@ -1,5 +1,6 @@
 """The agent's tools as an MCP server, on stdio or HTTP; the official SDK does the protocol."""
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from inspect import cleandoc
@@ -171,9 +172,11 @@ class McpTools:
 
 def build_server(tools: McpTools) -> MCPServer[Any]:
     """The MCP server over `tools`."""
-    server: MCPServer[Any] = MCPServer(
-        "ccrag", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
-    )
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    server: MCPServer[Any] = MCPServer("ccrag", instructions=INSTRUCTIONS, version=__version__)
+    root.handlers[:] = handlers  # the SDK puts its own there; where logs go is the server's choice
+    root.setLevel(level)
     titled: dict[str, Callable[..., Any]] = {
         "Search the documents": tools.search_candidates,
         "Get evidence sentences": tools.get_evidence,

@@ -68,6 +68,11 @@ class Shelf:
             if recipe_of(settings).name in facts.recipes
         ]
 
+    def alike(self, pipeline: str | None) -> list[str]:
+        """Names of the pipelines that need the same passages as this one."""
+        recipe = recipe_of(self.settings(pipeline)).name
+        return [name for name, other in self.pipelines.items() if recipe_of(other).name == recipe]
+
     def facts(self, index: str) -> ListedIndex:
         """
         One index.

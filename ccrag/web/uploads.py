@@ -30,6 +30,7 @@ MAX_NAME_CHARS = 80
 class _Kept:
     owner: str
     title: str
+    pipeline: str
     used: float
 
 
@@ -67,9 +68,13 @@ class Uploads:
         kept.used = self._clock()
         return True
 
-    def of(self, caller: str) -> list[tuple[str, str]]:
-        """The caller's uploads: index and the file's name, in the order they came."""
-        return [(name, kept.title) for name, kept in self._kept.items() if kept.owner == caller]
+    def of(self, caller: str) -> list[tuple[str, str, list[str]]]:
+        """The caller's uploads as they came: index, the file's name, and pipelines it fits."""
+        return [
+            (name, kept.title, self._shelf.alike(kept.pipeline))
+            for name, kept in list(self._kept.items())
+            if kept.owner == caller
+        ]
 
     def add(self, caller: str, file_name: str, content: bytes, pipeline: str | None) -> Upload:
         """
@@ -91,7 +96,7 @@ class Uploads:
                 raise ProblemError(
                     "too_many_requests", "too many uploads are kept; try again later"
                 )
-            self._kept[index] = _Kept(caller, file_name, self._clock())
+            self._kept[index] = _Kept(caller, file_name, settings.name, self._clock())
         try:
             return self._index(index, _safe_name(file_name), content, settings)
         except BaseException:

@@ -12,6 +12,7 @@ from ccrag.engine.client import connect
 from ccrag.layers import load_settings
 from ccrag.runs.run import run_queries
 from ccrag.types import Candidates, Document, Query
+from tests.conftest import fail_in_ci_else_skip
 from tests.integration.building import build_index, pipeline
 from tests.serving import running, server_state
 
@@ -41,15 +42,16 @@ def reservoir(n: int) -> Document:
 DOCUMENTS = [*(reservoir(n) for n in range(6)), HOSTILE]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Chromium; without it tests skip, and fail where `CI` is set."""
+    """
+    Chromium; without it tests skip, and fail where `CI` is set.
+
+    Closed before tests elsewhere begin: Playwright keeps an event loop running in this thread.
+    """
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
-        reason = "no Chromium; on Debian: apt-get install chromium"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        fail_in_ci_else_skip("no Chromium; on Debian: apt-get install chromium")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=found, args=arguments)

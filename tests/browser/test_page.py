@@ -104,6 +104,14 @@ def test_only_chosen_documents_answer(page: Page) -> None:
     expect(page.locator("#status")).to_contain_text("has no candidate documents")
 
 
+def test_only_pipelines_the_index_was_built_for_are_offered(page: Page) -> None:
+    page.select_option("#index", NAME)
+    assert page.locator("#pipeline option[value=rrf-no-rerank]").is_enabled()
+    assert page.locator("#pipeline option[value=hybrid]").is_disabled()
+    chosen = page.locator("#pipeline").input_value()
+    assert page.locator(f"#pipeline option[value={chosen}]").is_enabled()
+
+
 def test_an_unknown_id_is_said(page: Page) -> None:
     page.select_option("#index", NAME)
     page.check("input[name=scope][value=some]")

@@ -56,6 +56,15 @@ function showChosen() {
   one("#chosen-block").hidden = !chosen.children.length;
 }
 
+function fitPipelines() { // an index can be asked only through pipelines it was built for
+  const chosen = one("#index").selectedOptions[0];
+  const pipelines = one("#pipeline");
+  const fitting = chosen ? chosen.dataset.pipelines.split("\n") : [];
+  for (const option of pipelines.options) option.disabled = !fitting.includes(option.value);
+  const first = [...pipelines.options].find((option) => !option.disabled);
+  if (first && (!pipelines.selectedOptions[0] || pipelines.selectedOptions[0].disabled)) first.selected = true;
+}
+
 async function findDocuments() {
   const title = one("#title").value.trim();
   if (!title) { found.replaceChildren(); return; }
@@ -69,7 +78,8 @@ if (found) {
   let waiting = 0;
   one("#title").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(findDocuments, 150); });
   one("#title").addEventListener("keydown", (event) => { if (event.key === "Enter") event.preventDefault(); });
-  one("#index").addEventListener("change", () => { one("#chosen").replaceChildren(); showChosen(); findDocuments(); });
+  one("#index").addEventListener("change", () => { one("#chosen").replaceChildren(); showChosen(); findDocuments(); fitPipelines(); });
+  fitPipelines();
   form.addEventListener("change", (event) => {
     if (event.target.name !== "pick") return;
     chooseSome();
