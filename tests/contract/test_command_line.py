@@ -9,7 +9,10 @@ import typer.main
 
 from ccrag.cli import app
 
-HEAVY = {"torch", "opensearchpy", "sentence_transformers", "bm25s", "numpy", "pydantic"}
+HEAVY = {
+    *("torch", "opensearchpy", "sentence_transformers", "bm25s", "numpy", "pydantic"),
+    *("fastapi", "starlette", "uvicorn", "mcp", "prometheus_client"),
+}
 
 
 def commands() -> dict[str, Any]:

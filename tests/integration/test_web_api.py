@@ -12,8 +12,10 @@ import pytest
 from opensearchpy import OpenSearch
 from starlette.testclient import TestClient
 
+from ccrag.errors import InvariantError
 from ccrag.types import Document
 from ccrag.web import schemas
+from ccrag.web.desk import Desk
 from ccrag.web.uploads import Uploads
 from tests.integration.building import build_index
 from tests.integration.example import topic_text
@@ -235,6 +237,39 @@ def test_limits_on_size(index: str, setting: str, body: dict[str, Any]) -> None:
         assert http.post("/api/ask", json=body).status_code == 200
     with client_of(server_state(setting)) as http:
         assert problem(http.post("/api/ask", json=body)) == "too_large"
+
+
+def test_a_body_without_a_stated_length_is_limited_too(index: str) -> None:
+    def chunks() -> Iterator[bytes]:
+        yield from (b" " * 1024 for _ in range(4))
+
+    with client_of(server_state("serve.max_body_bytes=2048")) as http:
+        head = {"content-type": "application/json"}
+        response = http.post("/api/ask", content=chunks(), headers=head)
+        assert (response.status_code, problem(response)) == (413, "too_large")
+
+
+@pytest.mark.parametrize("bug", [ValueError("a secret inside"), InvariantError("a secret inside")])
+def test_a_bug_is_a_500_that_tells_nothing_but_its_request(
+    http: TestClient, monkeypatch: pytest.MonkeyPatch, bug: Exception, caplog: Any
+) -> None:
+    def broken(*_: object) -> None:
+        raise bug
+
+    monkeypatch.setattr(Desk, "answer", broken)
+    for address in ("/api/ask", "/api/ask/stream"):
+        response = http.post(address, json=ask_body(NAME, QUESTION))
+        assert (response.status_code, problem(response)) == (500, "internal")
+        assert "secret" not in response.text
+        assert "default-src 'none'" in response.headers["content-security-policy"]
+    page = http.post("/ask", data={"text": QUESTION, "index": NAME})
+    assert page.status_code == 500
+    assert page.headers["content-type"].startswith("text/html")
+    assert "secret" not in page.text
+    told = [record for record in caplog.records if record.getMessage() == "bug"]
+    assert len(told) == 3
+    assert all(record.exc_info for record in told)
+    assert 'route="/api/ask",status="500"} 1.0' in http.get("/metrics").text
 
 
 def test_only_the_pipelines_offered_can_be_chosen(index: str, tmp_path: Path) -> None:
