@@ -165,15 +165,12 @@ def rows(load: Load, arguments: Arguments) -> Iterator[tuple[str, str]]:
         yield "p50, p95, p99", f"{half * 1000:.0f}, {most * 1000:.0f}, {all_but_one * 1000:.0f} ms"
     for status, count in sorted(load.statuses.items()):
         yield f"status {status}", f"{count}"
-    early = load.memory[len(load.memory) // 6]
-    yield "server's memory, after a sixth / at the end", f"{_mb(early)} / {_mb(load.memory[-1])} MB"
+    points = [load.memory[len(load.memory) * sixth // 6 - 1] for sixth in range(1, 7)]
+    memory = ", ".join(str(round(size / 2**20)) for size in points)
+    yield "server's memory after each sixth of the time", f"{memory} MB"
     if load.killed_at is not None:
         back = "not within the time" if load.lost_s is None else f"{load.lost_s:.1f} s"
         yield "from the kill to the first answer after it", back
-
-
-def _mb(size: int) -> int:
-    return round(size / 2**20)
 
 
 def main() -> None:
