@@ -12,6 +12,7 @@ from ccrag import __version__
 from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.errors import InputError
+from ccrag.formats import Format
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.files import (
     entry_of,
@@ -90,9 +91,9 @@ def run_queries(
     out.mkdir(parents=True, exist_ok=True)
     journal_path = out / FILE_NAME
     _prepare(journal_path, resume=resume, overwrite=overwrite)
-    digest = run_digest(settings, pipeline.index.facts, queries)
     shape = shape or longeval_shape(settings)
-    with Journal(journal_path, run_digest=f"{digest} {shape.format.value}") as journal:
+    digest = run_digest(settings, pipeline.index.facts, queries, file_format=shape.format)
+    with Journal(journal_path, run_digest=digest) as journal:
         resumed = len(journal)
         waiting = [query for query in queries if query.query_id not in journal]
         failures = _answer_waiting(pipeline, waiting, journal, settings, shape, on_progress)
@@ -143,10 +144,17 @@ def _prepare(journal_path: Path, *, resume: bool, overwrite: bool) -> None:
     journal_path.unlink()
 
 
-def run_digest(settings: Settings, facts: IndexFacts, queries: Sequence[Query]) -> str:
-    """32 hex digits over all that decides the outcome: version, settings, index, queries."""
+def run_digest(
+    settings: Settings,
+    facts: IndexFacts,
+    queries: Sequence[Query],
+    *,
+    file_format: Format = Format.LONGEVAL,
+) -> str:
+    """32 hex digits over all that decides the files: version, format, settings, index, queries."""
     decides = {
         "version": __version__,
+        "format": file_format.value,
         "pipeline": pipeline_json(settings),
         "output": settings.output.model_dump(mode="json"),
         "index": [facts.passages_index, facts.documents_index],
