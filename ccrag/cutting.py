@@ -17,8 +17,7 @@ from ccrag.corpus.semantic import (
 from ccrag.engine.build import CutDocument, Matrix
 from ccrag.errors import ModelError
 from ccrag.models.encoder import Encoded, Encoder
-from ccrag.retrieval.lexical import own_text
-from ccrag.retrieval.plain import passage_search_text, searched_fields
+from ccrag.retrieval.plain import searched_fields, text_of_passages
 from ccrag.types import Document, Passage
 
 CHARS_PER_CALL = 400_000
@@ -79,7 +78,7 @@ def cut_documents(
         cut = _by_meaning(documents, settings, vectors_of)
     if not with_vectors:
         return cut
-    text_of = passage_search_text if settings.plain else own_text
+    text_of = text_of_passages(is_plain=settings.plain)
     return _with_vectors(cut, text_of, _vectors_of(encoder, "a vector index", counts))
 
 

@@ -9,8 +9,9 @@ Passages and queries go through the same function, so that what is spelt alike a
 import html
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from ccrag.retrieval.lexical import own_text
 from ccrag.retrieval.variants import content_parts
 from ccrag.types import JSON, Part, Passage, SectionPath
 
@@ -104,6 +105,11 @@ def search_text(section: Sequence[str], text: str) -> str:
 def passage_search_text(passage: Passage) -> str:
     """`search_text` of a passage."""
     return search_text(passage.section, passage.text)
+
+
+def text_of_passages(*, is_plain: bool) -> Callable[[Passage], str]:
+    """What models read of a passage: in plain form under its headings, or its text as it stands."""
+    return passage_search_text if is_plain else own_text
 
 
 def passage_searched(passage: Passage) -> str:

@@ -15,9 +15,9 @@ from ccrag.engine.search import Slot
 from ccrag.errors import CcragError, EngineError, InputError, InvariantError
 from ccrag.models.encoder import Encoder
 from ccrag.retrieval.lexical import CandidateBm25, own_text
-from ccrag.retrieval.plain import passage_search_text, passage_searched, query_parts
+from ccrag.retrieval.plain import passage_searched, query_parts, text_of_passages
 from ccrag.retrieval.variants import content_parts
-from ccrag.types import JSON, Hit, Passage, PassageId, Query, QueryId, Ranking, Variant
+from ccrag.types import JSON, Hit, Part, Passage, PassageId, Query, QueryId, Ranking, Variant
 
 Source = Literal["bm25", "dense", "outline", "candidate-order"]
 
@@ -113,19 +113,23 @@ def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
         return [bodies.bm25_body(parts, candidates, depth=depth, title_weight=0, field="outline")]
     if settings.bm25.statistics == "candidates":
         return [bodies.passages_body(candidates, size=PAGE)]
-    parts = ask.variant.searched
-    if settings.chunking.plain:
-        parts = query_parts(parts)
-    elif settings.bm25.content_words:
-        parts = content_parts(parts)
     body = bodies.bm25_body(
-        parts,
+        _searched_parts(settings, ask),
         candidates,
         depth=depth,
         title_weight=settings.bm25.title_weight,
         field="searched" if settings.chunking.plain else "text",
     )
     return [body, bodies.with_text(body, depth=ask.texts)] if ask.texts else [body]
+
+
+def _searched_parts(settings: PipelineSettings, ask: Ask) -> Sequence[Part]:
+    """What BM25 searches for, whichever statistics it scores by."""
+    if settings.chunking.plain:
+        return query_parts(ask.variant.searched)
+    if settings.bm25.content_words:
+        return content_parts(ask.variant.searched)
+    return ask.variant.searched
 
 
 def _dense_body(settings: PipelineSettings, ask: Ask) -> JSON:
@@ -197,9 +201,7 @@ class CandidateStatistics:
             scorer, passages = self._scorer(ask.query)
         except EngineError as error:
             return error
-        parts = ask.variant.searched
-        if self._settings.chunking.plain:
-            parts = query_parts(parts)
+        parts = _searched_parts(self._settings, ask)
         depth = self._settings.retrieval.depth
         ranking = scorer.rank(ask.query.query_id, ask.stage, parts, depth=depth)
         best = tuple(passages[hit.passage_id] for hit in ranking.hits[: ask.texts])
@@ -242,7 +244,7 @@ class OnDemandVectors:
             return error
         if not passages:
             return Reply(Ranking.of(ask.query.query_id, ask.stage, ()))
-        text_of = passage_search_text if self._settings.chunking.plain else own_text
+        text_of = text_of_passages(is_plain=self._settings.chunking.plain)
         vectors = self._encoder.encode_passages([text_of(p) for p in passages]).vectors
         dots = (vectors @ ask.unit_vector()).tolist()
         scored = [

@@ -10,9 +10,8 @@ from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import scores_by_id
 from ccrag.models.token_vectors import TokenEncoder
-from ccrag.retrieval.lexical import own_text
 from ccrag.retrieval.model_rerank import add_model_scores, rerank_by_scores
-from ccrag.retrieval.plain import passage_search_text
+from ccrag.retrieval.plain import text_of_passages
 from ccrag.retrieval.rerank import rerank_paper, rerank_published_code, with_tail
 from ccrag.stages.listwise import ListwiseReranking
 from ccrag.stages.signals import SignalReranking
@@ -106,7 +105,7 @@ class ScoreReranking:
     def _model_scores(self, way: Way, shortlist: Ranking) -> dict[PassageId, float]:
         if self._reranker is None:
             raise ModelError(f"pipeline {self._settings.name} needs a cross-encoder")
-        text_of = passage_search_text if self._settings.chunking.plain else own_text
+        text_of = text_of_passages(is_plain=self._settings.chunking.plain)
         texts = {hit.passage_id: text_of(way.passages[hit.passage_id]) for hit in shortlist}
         scores, notes = scores_by_id(self._reranker, way.question, texts)
         way.notes += notes
