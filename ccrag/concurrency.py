@@ -1,7 +1,7 @@
 """Work in threads: ahead of its reader, in order, or one at a time."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Full, Queue
 from threading import Event, Lock, Thread
@@ -82,6 +82,17 @@ def in_order(work: Callable[[T], R], items: Iterable[T], *, workers: int) -> Ite
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def all_at_once(work: Callable[[T], None], items: Sequence[T]) -> None:
+    """
+    Do `work` on each item, all under way at once: for work that waits for somebody who sets limits.
+
+    An error is raised when the work on the items before it is done.
+    """
+    if items:
+        for _ in in_order(work, items, workers=len(items)):
+            pass
 
 
 def one_at_a_time(work: Callable[P, R]) -> Callable[P, R]:

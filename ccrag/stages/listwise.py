@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ccrag.chat.prompts import load_prompt
-from ccrag.concurrency import in_order
+from ccrag.concurrency import all_at_once
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.llm import Llm, parameters_of
@@ -35,8 +35,7 @@ class ListwiseReranking:
 
     def rerank(self, ways: Sequence[Way]) -> None:
         """Give each way its reranked order, or what `rerank.failure` says when there is none."""
-        if ways:
-            list(in_order(self._rerank_one, ways, workers=len(ways)))  # the model bounds itself
+        all_at_once(self._rerank_one, ways)  # the model bounds itself
 
     def _rerank_one(self, way: Way) -> None:
         fused = way.current()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ccrag.chat.prompts import load_prompt
-from ccrag.concurrency import in_order
+from ccrag.concurrency import all_at_once
 from ccrag.config import PipelineSettings
 from ccrag.dialogue.model_rewrite import STAGE, ModelRewrite, model_rewrites
 from ccrag.dialogue.rewrite import rewritten
@@ -50,10 +50,9 @@ class Rewriting:
 
     def rewrite(self, ways: Sequence[Way]) -> None:
         """Give each way its rewrites, or what `rewrite.failure` says when there are none."""
-        if ways and self._rewrite is not None and self._llm is not None:
+        if self._rewrite is not None and self._llm is not None:
             rewrite, llm = self._rewrite, self._llm
-            work = in_order(lambda way: self._one(way, rewrite, llm), ways, workers=len(ways))
-            list(work)  # the model bounds itself
+            all_at_once(lambda way: self._one(way, rewrite, llm), ways)  # the model bounds itself
 
     def _one(self, way: Way, rewrite: ModelRewrite, llm: Llm) -> None:
         query = way.query

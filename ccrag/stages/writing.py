@@ -8,7 +8,7 @@ from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
 from ccrag.answering.support import Support, SupportCheck, lexical_support
 from ccrag.chat.prompts import Prompt, load_prompt
-from ccrag.concurrency import in_order
+from ccrag.concurrency import all_at_once
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.llm import Llm, parameters_of
@@ -120,8 +120,7 @@ class LlmWriter:
         self._llm = llm
 
     def write(self, ways: Sequence[Way]) -> None:
-        if ways:
-            list(in_order(self._write_one, ways, workers=len(ways)))  # the model bounds itself
+        all_at_once(self._write_one, ways)  # the model bounds itself
 
     def _write_one(self, way: Way) -> None:
         try:

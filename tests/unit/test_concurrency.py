@@ -1,0 +1,21 @@
+"""Work under way at once."""
+
+import threading
+
+import pytest
+
+from ccrag.concurrency import all_at_once
+
+
+def test_all_items_are_under_way_together() -> None:
+    everybody = threading.Barrier(5, timeout=20)
+    all_at_once(lambda _: None if everybody.wait() >= 0 else None, range(5))
+
+
+def test_nothing_is_no_work() -> None:
+    all_at_once(lambda _: pytest.fail("called"), ())
+
+
+def test_what_work_raises_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        all_at_once(lambda item: None if 1 / item else None, (1, 0, 2))
