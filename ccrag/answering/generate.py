@@ -122,10 +122,10 @@ def _ask_and_read(
 
 def read_reply_of(reply: ChatReply, evidence: Sequence[Evidence]) -> Reading:
     """A reply read; one that the provider's rules forbade declines."""
-    if reply.refusal and not reply.text:
+    if reply.refused:
         return Reading(declined=True, notes=(Note(STAGE, f"refused: {reply.refusal!r}"),))
     reading = read_reply(reply.text, evidence)
-    if reply.finish_reason != "length":
+    if not reply.cut_off:
         return reading
     cut = Note(STAGE, "reply: cut off at llm.max_tokens")
     return replace(reading, notes=(cut, *reading.notes))

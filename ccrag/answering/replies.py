@@ -13,6 +13,7 @@ from typing import Any
 from ccrag.answering.citations import DraftSentence
 from ccrag.chat.json_in_text import find_json, json_values
 from ccrag.chat.quoting import visible
+from ccrag.shortening import short_repr
 from ccrag.types import Evidence, Note
 
 STAGE = "generation"
@@ -20,7 +21,6 @@ SENTENCES = ("sentences", "answer", "answers", "response", "output")
 """Keys under which models put the sentences; the first is the one asked for."""
 TEXT = ("text", "sentence", "content")
 IDS = ("evidence", "evidence_ids", "evidences", "citations", "ids")
-MAX_SHOWN_CHARS = 60
 MAX_QUESTION_WORDS = 40
 _MARKERS = re.compile(r"\s*[\[(]\s*e\d+(?:\s*[,;]\s*e\d+)*\s*[\])]")
 """Ids that a model writes into its sentence, though it is told not to: `[e1, e3]`, `(e2)`."""
@@ -112,7 +112,7 @@ def _salvaged(text: str, evidence: Sequence[Evidence]) -> Reading:
     """What can be had from a reply that is cut off or not JSON: its whole sentences."""
     whole = [value for value in json_values(text) if _is_sentence(value)]
     complaint = "it is not one whole JSON object of the form asked for"
-    note = Note(STAGE, f"reply: {complaint}; {len(whole)} whole sentences in {_short(text)}")
+    note = Note(STAGE, f"reply: {complaint}; {len(whole)} whole sentences in {short_repr(text)}")
     reading = _read_sentences(whole, evidence, [note])
     return replace(reading, complaints=(complaint, *reading.complaints))
 
@@ -129,13 +129,13 @@ def _read_sentences(
         known, problems = _resolve(ids, shown)
         told += [Note(STAGE, f"sentence {number}: {problem}") for problem in problems]
         if not any(map(str.isalnum, text)):
-            told.append(Note(STAGE, f"sentence {number}: no text in {_short(sentence)}"))
+            told.append(Note(STAGE, f"sentence {number}: no text in {short_repr(sentence)}"))
         elif known:
             drafts.append(DraftSentence(text, known))
         else:
             why = "; ".join(problems) or "names no evidence"
             complaints.append(f"sentence {number} has no evidence that was shown: {why}")
-            left_out = f"sentence {number}: no shown evidence, left out: {_short(text)}"
+            left_out = f"sentence {number}: no shown evidence, left out: {short_repr(text)}"
             told.append(Note(STAGE, left_out))
     return Reading(tuple(drafts), complaints=tuple(complaints), notes=tuple(told))
 
@@ -162,16 +162,11 @@ def _resolve(ids: object, shown: frozenset[str]) -> tuple[tuple[str, ...], list[
     problems: list[str] = []
     for named in ids if isinstance(ids, list) else [ids]:
         if not isinstance(named, str):
-            problems.append(f"{_short(named)} is not an evidence id")
+            problems.append(f"{short_repr(named)} is not an evidence id")
         elif named not in shown:
-            problems.append(f"{_short(named)} was not shown")
+            problems.append(f"{short_repr(named)} was not shown")
         elif named in known:
-            problems.append(f"{_short(named)} is named more than once")
+            problems.append(f"{short_repr(named)} is named more than once")
         else:
             known[named] = None
     return tuple(known), problems
-
-
-def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= MAX_SHOWN_CHARS else shown[: MAX_SHOWN_CHARS - 1] + "…"

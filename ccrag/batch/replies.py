@@ -12,9 +12,11 @@ import orjson
 
 from ccrag.chat.reply import parse_reply
 from ccrag.errors import ModelError
+from ccrag.shortening import shortened
 from ccrag.types import JSON
 
 OK = 200
+MAX_TOLD_CHARS = 120
 
 
 @dataclass(slots=True)
@@ -41,8 +43,8 @@ def read_lines(found: ReadLines, lines: Iterable[bytes], *, asked: Collection[st
             continue
         record = _record(line)
         if record is None:
-            shown = _short(line.decode(errors="replace").strip())
-            found.problems.append(f"line {number} is no whole JSON object: {shown}")
+            told = shortened(line.decode(errors="replace").strip(), max_chars=MAX_TOLD_CHARS)
+            found.problems.append(f"line {number} is no whole JSON object: {told}")
             continue
         custom_id = record.get("custom_id")
         if not isinstance(custom_id, str) or custom_id not in asked:
@@ -96,8 +98,4 @@ def _told(error: object) -> str:
     if isinstance(error, Mapping):
         words = [str(error[key]) for key in ("code", "message") if error.get(key)]
         error = ": ".join(words) or "no reason given"
-    return _short(" ".join(str(error).split()))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 120 else f"{text[:119]}…"
+    return shortened(" ".join(str(error).split()), max_chars=MAX_TOLD_CHARS)

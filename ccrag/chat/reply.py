@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ccrag.errors import ModelError
+from ccrag.shortening import short_repr
+
+MAX_SHOWN_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,16 @@ class ChatReply:
     refusal: str = ""
     """What the model says when it declines by the provider's own rules."""
     cached: bool = False
+
+    @property
+    def refused(self) -> bool:
+        """Whether the model declined by the provider's rules and said nothing else."""
+        return bool(self.refusal) and not self.text
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether it ends at `max_tokens` and not where the model meant to end."""
+        return self.finish_reason == "length"
 
 
 def parse_reply(body: object) -> ChatReply:
@@ -80,5 +93,4 @@ def _usage(usage: object) -> Usage | None:
 
 
 def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 120 else shown[:119] + "…"
+    return short_repr(value, max_chars=MAX_SHOWN_CHARS)

@@ -17,6 +17,7 @@ from ccrag.chat.quoting import quoted, visible
 from ccrag.chat.reply import ChatReply
 from ccrag.chat.request import ChatParameters, ChatRequest, ReplySchema, closed_object
 from ccrag.errors import ModelError
+from ccrag.shortening import short_repr
 from ccrag.types import ModelCall, Note, Turn
 
 STAGE = "rewrite"
@@ -26,7 +27,6 @@ TEXT = ("question", "text", "query", "rewrite")
 """Keys of a question's text, where an object stands in its place."""
 MAX_WORDS = 100
 """A longer text is no question: the history itself, for one."""
-MAX_SHOWN_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +91,17 @@ def read_rewrites(text: str, count: int) -> tuple[tuple[str, ...], list[str]]:
     """
     found = find_json(text, wanted=_is_reply)
     if found is None:
-        return (), [f"no question in {_short(text)}"]
+        return (), [f"no question in {short_repr(text)}"]
     kept: dict[str, str] = {}
     told = list(found.repairs)
     for item in _items(found.value):
         question = _question(item)
         if not question:
-            told.append(f"no question: {_short(item)}")
+            told.append(f"no question: {short_repr(item)}")
         elif len(question.split()) > MAX_WORDS:
-            told.append(f"longer than {MAX_WORDS} words, left out: {_short(question)}")
+            told.append(f"longer than {MAX_WORDS} words, left out: {short_repr(question)}")
         elif question.casefold() in kept:
-            told.append(f"said twice: {_short(question)}")
+            told.append(f"said twice: {short_repr(question)}")
         else:
             kept[question.casefold()] = question
     texts = tuple(kept.values())
@@ -113,9 +113,9 @@ def read_rewrites(text: str, count: int) -> tuple[tuple[str, ...], list[str]]:
 
 
 def _why_none(reply: ChatReply, told: Sequence[str]) -> str:
-    if reply.refusal and not reply.text:
-        return f"refused: {_short(reply.refusal)}"
-    cut = ["cut off at llm.max_tokens"] if reply.finish_reason == "length" else []
+    if reply.refused:
+        return f"refused: {short_repr(reply.refusal)}"
+    cut = ["cut off at llm.max_tokens"] if reply.cut_off else []
     return "; ".join([*cut, *told]) or "it names no question"
 
 
@@ -133,8 +133,3 @@ def _question(item: Any) -> str:
         item = next((item[key] for key in TEXT if key in item), None)
     text = " ".join(visible(item).split()) if isinstance(item, str) else ""
     return text if any(map(str.isalnum, text)) else ""
-
-
-def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= MAX_SHOWN_CHARS else shown[: MAX_SHOWN_CHARS - 1] + "…"

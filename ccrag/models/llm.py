@@ -18,6 +18,7 @@ from ccrag.chat.reply import ChatReply, parse_reply
 from ccrag.chat.request import ChatParameters, ChatRequest, request_body
 from ccrag.config import LlmSettings, ProviderSettings
 from ccrag.errors import ConfigError, ModelError
+from ccrag.shortening import shortened
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -192,4 +193,4 @@ def _is_transient(status: int) -> bool:
 
 def _one_line(message: str, secret: str) -> str:
     line = " ".join(message.replace(secret, "***").split())
-    return line if len(line) <= MAX_ERROR_CHARS else line[: MAX_ERROR_CHARS - 1] + "…"
+    return shortened(line, max_chars=MAX_ERROR_CHARS)

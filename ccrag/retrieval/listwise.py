@@ -137,10 +137,10 @@ def _ordered(
 
 
 def _read(reply: ChatReply, count: int) -> tuple[Order, list[str]]:
-    if reply.refusal and not reply.text:
+    if reply.refused:
         return Order(tuple(range(count)), readable=False), [f"refused: {reply.refusal!r}"]
     order = read_order(reply.text, count)
-    cut = ["cut off at llm.max_tokens"] if reply.finish_reason == "length" else []
+    cut = ["cut off at llm.max_tokens"] if reply.cut_off else []
     return order, [*cut, *order.repairs]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ccrag.chat.json_in_text import find_json, json_values, without_thinking
+from ccrag.shortening import short_repr
 
 ORDER_KEYS = (
     "order",
@@ -28,7 +29,6 @@ ORDER_KEYS = (
 ID_KEYS = ("id", "passage_id", "passage", "index", "number")
 """Keys that name a passage, where an object stands in its place."""
 MAX_TOLD = 5
-MAX_SHOWN_CHARS = 60
 
 _LABELLED = re.compile(
     r"(?<![\w.\-\u2212])(?:passage|document|doc|id|p)[\s_#:]{0,3}([0-9]{1,6})(?!\w|\.[0-9])",
@@ -78,12 +78,12 @@ def read_order(text: str, count: int) -> Order:
     shown = tuple(range(count))
     found = _found(text)
     if found is None:
-        return Order(shown, (f"no order in {short(text)}",), readable=False)
+        return Order(shown, (f"no order in {short_repr(text)}",), readable=False)
     leaves, nested = _leaves(found.items)
     names = [(leaf, number) for leaf in leaves for number in _numbers(leaf) or (0,)]
     known = dict.fromkeys(n - 1 for _, n in names if 1 <= n <= count)
     if not known:
-        return Order(shown, (f"no passage is named in {short(text)}",), readable=False)
+        return Order(shown, (f"no passage is named in {short_repr(text)}",), readable=False)
     missing = [place for place in shown if place not in known]
     repairs = [
         *found.repairs,
@@ -94,12 +94,6 @@ def read_order(text: str, count: int) -> Order:
         *_told("ids not named, put last as they stood", map(label, missing)),
     ]
     return Order((*known, *missing), tuple(repairs))
-
-
-def short(value: object) -> str:
-    """`value` as Python writes it, cut to `MAX_SHOWN_CHARS`."""
-    shown = repr(value)
-    return shown if len(shown) <= MAX_SHOWN_CHARS else shown[: MAX_SHOWN_CHARS - 1] + "…"
 
 
 def _found(text: str) -> _Found | None:
@@ -114,7 +108,7 @@ def _in_object(text: str) -> _Found | None:
     if found is None or under is None:
         return None
     key, value = under
-    renamed = () if key == ORDER_KEYS[0] else (f"the order stands under {short(key)}",)
+    renamed = () if key == ORDER_KEYS[0] else (f"the order stands under {short_repr(key)}",)
     items = value if isinstance(value, list) else [value]
     return _Found(items, (*found.repairs, *renamed))
 
@@ -188,11 +182,11 @@ def _numbers(leaf: Any) -> tuple[int, ...]:
 
 
 def _reworded(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:
-    return (short(leaf) for leaf, n in names if 1 <= n <= count and leaf != label(n - 1))
+    return (short_repr(leaf) for leaf, n in names if 1 <= n <= count and leaf != label(n - 1))
 
 
 def _unknown(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:
-    return (short(leaf) for leaf, number in names if not 1 <= number <= count)
+    return (short_repr(leaf) for leaf, number in names if not 1 <= number <= count)
 
 
 def _repeated(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:

@@ -9,6 +9,7 @@ ranking's best are shown, so that what was lost can be seen too.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ccrag.shortening import shortened
 from ccrag.types import JSON
 
 COLUMN, STEP, TOP, LEFT = 84, 22, 46, 30
@@ -17,7 +18,7 @@ SHOWN = 24
 """Passages that were read and are drawn."""
 LOST_PER_RANKING = 2
 """Of each ranking's best that were not read, so many are drawn."""
-LABEL_CHARS = 26
+LABEL_CHARS, COLUMN_CHARS = 26, 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +183,11 @@ def _group(stage: str) -> str:
 def _short(stage: str) -> str:
     """A stage's name as a column can hold it."""
     name = stage.removeprefix("bm25:").removesuffix(":original")
-    return name if len(name) <= 13 else f"{name[:12]}…"
+    return shortened(name, max_chars=COLUMN_CHARS)
 
 
 def _label(place: JSON) -> str:
     """A passage's document and section, as the picture's edge can hold it."""
     section = place["section"][-1] if place["section"] else ""
     text = f"{place['doc_id']} · {section}" if section else str(place["doc_id"])
-    text = " ".join(text.split())
-    return text if len(text) <= LABEL_CHARS else f"{text[: LABEL_CHARS - 1]}…"
+    return shortened(" ".join(text.split()), max_chars=LABEL_CHARS)
