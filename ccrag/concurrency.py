@@ -84,7 +84,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T], *, workers: int) -> Ite
                 future.cancel()
 
 
-def all_at_once(work: Callable[[T], None], items: Sequence[T]) -> None:
+def all_at_once(work: Callable[[T], object], items: Sequence[T]) -> None:
     """
     Do `work` on each item, all under way at once: for work that waits for somebody who sets limits.
 
