@@ -26,11 +26,11 @@ from ccrag.batch.waiting import write_requests
 from ccrag.config import Settings
 from ccrag.errors import ConfigError, InputError
 from ccrag.pipeline import Pipeline
-from ccrag.runs.journal import Journal
-from ccrag.runs.run import check_ids, run_digest
+from ccrag.runs.journal import Entry, Journal
+from ccrag.runs.run import answer_into, check_ids, run_digest
 from ccrag.stages.way import Failure
 from ccrag.stages.writing import generation_of
-from ccrag.types import Query
+from ccrag.types import Query, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,13 @@ def prepare(
         _make_room(folder, run, overwrite=overwrite)
         with Journal(folder / PREPARED, run_digest=run) as journal:
             resumed = len(journal)
-            failures = _prepare_waiting(pipeline, queries, journal, generation, on_progress)
+            failures = answer_into(
+                journal,
+                pipeline,
+                queries,
+                lambda result: _entry(result, generation),
+                on_progress=on_progress,
+            )
         manifest = manifest_of(
             settings,
             generation.prompt,
@@ -128,22 +134,8 @@ def _make_room(folder: Path, run: str, *, overwrite: bool) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def _prepare_waiting(
-    pipeline: Pipeline,
-    queries: Sequence[Query],
-    journal: Journal,
-    generation: Generation,
-    on_progress: Callable[[int], None],
-) -> list[Failure]:
-    waiting = [query for query in queries if query.query_id not in journal]
-    failures: list[Failure] = []
-    on_progress(len(journal))
-    for outcome in pipeline.run(waiting):
-        if isinstance(outcome, Failure):
-            failures.append(outcome)
-        else:
-            request = first_request(outcome, generation)
-            prepared = Prepared(outcome, request.digest if request else None)
-            journal.append(prepared_entry(outcome.query.query_id, prepared))
-        on_progress(len(journal) + len(failures))
-    return failures
+def _entry(result: Result, generation: Generation) -> Entry:
+    """What the journal keeps of a query, and by which request its reply will be known."""
+    request = first_request(result, generation)
+    prepared = Prepared(result, request.digest if request else None)
+    return prepared_entry(result.query.query_id, prepared)

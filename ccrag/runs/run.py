@@ -21,7 +21,7 @@ from ccrag.runs.files import (
     stage_prompts_of,
     write_files,
 )
-from ccrag.runs.journal import FILE_NAME, Journal
+from ccrag.runs.journal import FILE_NAME, Entry, Journal
 from ccrag.runs.shapes import Shape, longeval_shape
 from ccrag.stages.way import Failure
 from ccrag.types import Query, Result
@@ -95,8 +95,13 @@ def run_queries(
     digest = run_digest(settings, pipeline.index.facts, queries, file_format=shape.format)
     with Journal(journal_path, run_digest=digest) as journal:
         resumed = len(journal)
-        waiting = [query for query in queries if query.query_id not in journal]
-        failures = _answer_waiting(pipeline, waiting, journal, settings, shape, on_progress)
+        failures = answer_into(
+            journal,
+            pipeline,
+            queries,
+            lambda result: entry_of(result, settings, shape),
+            on_progress=on_progress,
+        )
         written = write_files(
             out,
             journal.entries(query.query_id for query in queries),
@@ -175,20 +180,30 @@ def _query_json(query: Query) -> list[Any]:
     return [query.query_id, query.text, candidates.doc_ids, candidates.collection, turns]
 
 
-def _answer_waiting(
-    pipeline: Answers,
-    waiting: Sequence[Query],
+def answer_into(
     journal: Journal,
-    settings: Settings,
-    shape: Shape,
+    pipeline: Answers,
+    queries: Sequence[Query],
+    entry: Callable[[Result], Entry],
+    *,
     on_progress: Callable[[int], None],
 ) -> list[Failure]:
+    """
+    Answer the queries that `journal` lacks, and keep each as what `entry` makes of it.
+
+    Returns:
+        Those that got no answer.
+
+    Raises:
+        EngineError: the engine failed; what was answered is in the journal.
+    """
+    waiting = [query for query in queries if query.query_id not in journal]
     failures: list[Failure] = []
     on_progress(len(journal))
     for outcome in pipeline.run(waiting):
         if isinstance(outcome, Failure):
             failures.append(outcome)
         else:
-            journal.append(entry_of(outcome, settings, shape))
+            journal.append(entry(outcome))
         on_progress(len(journal) + len(failures))
     return failures
