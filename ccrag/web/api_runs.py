@@ -10,7 +10,7 @@ from ccrag.web.access import Caller
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
 from ccrag.web.asking import gone
-from ccrag.web.comparing import ComparedQuery, Side, compare
+from ccrag.web.comparing import ComparedQuery, Comparison, Side, compare
 from ccrag.web.problems import ProblemError
 from ccrag.web.state import Asking, ServerState, State
 
@@ -35,7 +35,7 @@ async def runs(request: Request, state: State, caller: Asking) -> Response:
     if not caller.unrestricted:
         return json_response({"runs": [], "experiments": []})
     found, experiments = await state.gate.run(
-        lambda _: (state.records.runs(), state.records.experiments()), gone=lambda: gone(request)
+        lambda _: state.records.listed(), gone=lambda: gone(request)
     )
     return json_response(
         {
@@ -116,13 +116,7 @@ async def compare_runs(
     """Two runs query by query, those first that differ most."""
     check_runs(caller)
     compared = await state.gate.run(
-        lambda _: compare(
-            state.records.run(left),
-            state.records.run(right),
-            figures=(state.records.figures(left), state.records.figures(right)),
-            measure=measure,
-        ),
-        gone=lambda: gone(request),
+        lambda _: compared_runs(state, left, right, measure), gone=lambda: gone(request)
     )
     return json_response(
         {
@@ -133,6 +127,22 @@ async def compare_runs(
             "same_answers": compared.same,
             "queries": [_compared_json(query) for query in compared.queries],
         }
+    )
+
+
+def compared_runs(state: ServerState, left: str, right: str, measure: str | None) -> Comparison:
+    """
+    Two runs side by side, by what the experiment that holds both has measured.
+
+    Raises:
+        ProblemError: one of them is not there.
+    """
+    records = state.records
+    return compare(
+        records.run(left),
+        records.run(right),
+        figures=(records.figures(left), records.figures(right)),
+        measure=measure,
     )
 
 

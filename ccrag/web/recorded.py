@@ -1,7 +1,7 @@
 """Runs and experiments of one folder, read when asked for; nothing is written."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -9,11 +9,12 @@ from typing import Any
 
 import orjson
 
+from ccrag.experiment.experiment import REPORT, RESULTS
+from ccrag.runs.files import PROVENANCE
+from ccrag.runs.shapes import RESPONSES
 from ccrag.types import JSON, QueryId
 from ccrag.web.problems import ProblemError
 
-PROVENANCE, RESPONSES = "provenance.json", "responses.jsonl"
-RESULTS, REPORT = "results.json", "report.html"
 MAX_DEPTH = 5
 KEPT = 4
 """Files kept in memory: the run that is looked at, and what it is compared with."""
@@ -73,9 +74,8 @@ class Records:
         ]
         return sorted(found, key=lambda run: run.name)
 
-    def experiments(self) -> list[ExperimentHead]:
-        """All experiments, by name."""
-        runs = self.runs()
+    def experiments(self, runs: Sequence[RunHead]) -> list[ExperimentHead]:
+        """All experiments, by name, each with those of `runs` that are part of it."""
         return sorted(
             (
                 ExperimentHead(
@@ -88,6 +88,11 @@ class Records:
             ),
             key=lambda experiment: experiment.name,
         )
+
+    def listed(self) -> tuple[list[RunHead], list[ExperimentHead]]:
+        """All runs and all experiments, the folders' files counted once."""
+        runs = self.runs()
+        return runs, self.experiments(runs)
 
     def run(self, name: str) -> RunRecord:
         """

@@ -66,7 +66,7 @@ def test_runs_and_experiments_are_found_below_the_folder(tmp_path: Path) -> None
         ("lab/first/runs/b", 1, "lab/first"),
         ("single", 2, None),
     ]
-    [experiment] = records.experiments()
+    _, [experiment] = records.listed()
     assert experiment.name == "lab/first"
     assert experiment.runs == ("lab/first/runs/a_1", "lab/first/runs/b")
     assert experiment.has_report
@@ -76,7 +76,7 @@ def test_runs_and_experiments_are_found_below_the_folder(tmp_path: Path) -> None
 def test_no_folder_or_one_that_is_not_there_shows_nothing(tmp_path: Path) -> None:
     for root in (None, tmp_path / "nowhere"):
         assert Records(root).runs() == []
-        assert Records(root).experiments() == []
+        assert Records(root).listed() == ([], [])
 
 
 def test_a_run_is_read_whole(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Query, Request, Response, UploadFile
 
 from ccrag.runs.provenance import result_json
 from ccrag.types import JSON, Result
@@ -29,6 +29,23 @@ Text = Annotated[str, Form()]
 Ids = Annotated[str, Form(description="One id a line.")]
 
 
+def sent_question(
+    text: Text,
+    index: Text,
+    scope: Text = "all",
+    doc_ids: Ids = "",
+    pick: Annotated[list[str] | None, Form()] = None,
+    pipeline: Text = "",
+) -> Question:
+    """What the form says; ids pasted and documents picked count together."""
+    ids = [line.strip() for line in doc_ids.splitlines()]
+    chosen = tuple(dict.fromkeys([*(pick or ()), *filter(None, ids)]))
+    return Question(index, text, chosen if scope == "some" else None, pipeline or None)
+
+
+Asked = Annotated[Question, Depends(sent_question)]
+
+
 @router.get("/")
 async def ask_page(
     request: Request,
@@ -47,38 +64,24 @@ async def answer_page(
     request: Request,
     state: State,
     caller: Asking,
-    text: Text,
-    index: Text,
+    question: Asked,
     scope: Text = "all",
-    doc_ids: Ids = "",
-    pick: Annotated[list[str] | None, Form()] = None,
-    pipeline: Text = "",
 ) -> Response:
     """The form as it was sent, with the answer below."""
-    question = _question(text, index, scope, doc_ids, pick, pipeline)
     result = await answered(request, state, caller, question)
     shown = await _form(request, state, caller, question=question, scope=scope)
-    view = answer_view(result_json(result), index)
+    view = answer_view(result_json(result), question.index)
     return page(request, "ask.html.jinja", **shown, answer=view)
 
 
 @router.post("/ask/stream")
 async def answer_stream(
-    request: Request,
-    state: State,
-    caller: Asking,
-    text: Text,
-    index: Text,
-    scope: Text = "all",
-    doc_ids: Ids = "",
-    pick: Annotated[list[str] | None, Form()] = None,
-    pipeline: Text = "",
+    request: Request, state: State, caller: Asking, question: Asked
 ) -> Response:
     """Stages as they end, then the answer as a piece of the page."""
-    question = _question(text, index, scope, doc_ids, pick, pipeline)
 
     def show(result: Result) -> JSON:
-        view = answer_view(result_json(result), index)
+        view = answer_view(result_json(result), question.index)
         return {"html": html("answer.html.jinja", answer=view)}
 
     return await streamed(request, state, caller, question, show)
@@ -154,20 +157,6 @@ async def static(name: str) -> Response:
     """The page's own script, style and icon."""
     content, media_type = asset(name)
     return Response(content, media_type=media_type, headers={"Cache-Control": FOR_EVER})
-
-
-def _question(
-    text: str,
-    index: str,
-    scope: str,
-    doc_ids: str,
-    pick: list[str] | None,
-    pipeline: str,
-) -> Question:
-    """What the form says; ids pasted and documents picked count together."""
-    ids = [line.strip() for line in doc_ids.splitlines()]
-    chosen = tuple(dict.fromkeys([*(pick or ()), *filter(None, ids)]))
-    return Question(index, text, chosen if scope == "some" else None, pipeline or None)
 
 
 async def _form(

@@ -5,9 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from ccrag.types import JSON
-from ccrag.web.api_runs import check_runs, recorded_query
+from ccrag.web.api_runs import check_runs, compared_runs, recorded_query
 from ccrag.web.asking import gone
-from ccrag.web.comparing import compare
 from ccrag.web.page.render import page
 from ccrag.web.page.views import answer_view
 from ccrag.web.state import Asking, State
@@ -28,9 +27,7 @@ At = Annotated[int, Query(ge=0, le=10**7, alias="from")]
 async def runs_page(request: Request, state: State, caller: Asking) -> Response:
     """What has been run."""
     runs, experiments = await state.gate.run(
-        lambda _: (
-            (state.records.runs(), state.records.experiments()) if caller.unrestricted else ([], [])
-        ),
+        lambda _: state.records.listed() if caller.unrestricted else ([], []),
         gone=lambda: gone(request),
     )
     return page(
@@ -90,13 +87,7 @@ async def compare_page(
     """Two runs query by query."""
     check_runs(caller)
     compared = await state.gate.run(
-        lambda _: compare(
-            state.records.run(left),
-            state.records.run(right),
-            figures=(state.records.figures(left), state.records.figures(right)),
-            measure=measure,
-        ),
-        gone=lambda: gone(request),
+        lambda _: compared_runs(state, left, right, measure), gone=lambda: gone(request)
     )
     return page(request, "compare.html.jinja", compared=compared, at=at, size=PAGE)
 
