@@ -1,6 +1,6 @@
 """`ccrag search`, `ccrag ask` and `ccrag evidence`: one question, for a person or a program."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import orjson
 import typer
@@ -17,10 +17,6 @@ from ccrag.cli.options import (
     read_candidates,
 )
 
-if TYPE_CHECKING:
-    from ccrag.types import Candidates, Query
-
-QUERY_ID = "q"
 Text = Annotated[str, typer.Argument(help="The question.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Explain = Annotated[
@@ -51,11 +47,12 @@ def search(
     """
     from ccrag.cli import render
     from ccrag.layers import load_settings
+    from ccrag.library import make_query
     from ccrag.opening import open_pipeline, show_requests
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
-        query = _query(text, read_candidates(docs, docs_file, whole_index, collection))
+        query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
         if show_body:
             _print_json(show_requests(settings, query))
             return
@@ -85,12 +82,13 @@ def ask(
     """
     from ccrag.cli import render
     from ccrag.layers import load_settings
+    from ccrag.library import make_query
     from ccrag.opening import open_pipeline
     from ccrag.runs.provenance import result_json
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
-        query = _query(text, read_candidates(docs, docs_file, whole_index, collection))
+        query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
         result = open_pipeline(settings, index, notify=notify).answer(query)
         if as_json:
             _print_json(result_json(result))
@@ -114,26 +112,18 @@ def evidence(
     Example: ccrag evidence "What is the value of P_drop?" --index paper --docs paper.pdf
     """
     from ccrag.layers import load_settings
+    from ccrag.library import make_query
     from ccrag.opening import open_pipeline
     from ccrag.runs.bundle import evidence_bundle
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
-        query = _query(text, read_candidates(docs, docs_file, whole_index, collection))
+        query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
         opened = open_pipeline(settings, index, notify=notify)
         result = opened.search(query)
         read = {result.passages[passage_id].doc_id for passage_id in result.read}
         documents = opened.index.documents(query.candidates, sorted(read))
         _print_json(evidence_bundle(result, documents))
-
-
-def _query(text: str, candidates: "Candidates") -> "Query":
-    from ccrag.errors import InputError
-    from ccrag.types import Query
-
-    if not text.strip():
-        raise InputError("the question is empty")
-    return Query(QUERY_ID, text, candidates)
 
 
 def _print_json(value: object) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
+from ccrag.cli.options import given_overrides
 
 if TYPE_CHECKING:
     from ccrag.config import NodeSettings
@@ -84,11 +85,8 @@ def _settings(
 ) -> "NodeSettings":
     from ccrag.layers import load_settings
 
-    given = {"data": None if data is None else str(data), "port": port, "heap_mb": heap_mb}
-    overrides = [
-        f"node.{name}={json.dumps(value)}" for name, value in given.items() if value is not None
-    ]
-    return load_settings(overrides=overrides).node
+    given = {"data": data, "port": port, "heap_mb": heap_mb}
+    return load_settings(overrides=given_overrides("node", given)).node
 
 
 def _facts(state: "NodeState | None", folder: Path) -> dict[str, str | int]:

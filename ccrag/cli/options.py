@@ -1,5 +1,7 @@
 """Options that several commands share, and what they mean together."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from ccrag.evaluation.registry import Measure
     from ccrag.types import Candidates
 
-IndexName = Annotated[str, typer.Option("--index", "-i", help="Name of the collection.")]
+IndexName = Annotated[str, typer.Option("--index", "-i", help="Name of the index.")]
 PipelineName = Annotated[
     str | None,
     typer.Option(
@@ -32,6 +34,11 @@ DocsFile = Annotated[
 ]
 WholeIndex = Annotated[
     bool, typer.Option("--all", help="Every document of the index is a candidate.")
+]
+
+Collection = Annotated[
+    str | None,
+    typer.Option("--collection", metavar="NAME", help="Every document of this collection."),
 ]
 
 GoldAnswers = Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")]
@@ -74,12 +81,6 @@ Nuggets = Annotated[
 ]
 
 
-Collection = Annotated[
-    str | None,
-    typer.Option("--collection", metavar="NAME", help="Every document of this collection."),
-]
-
-
 def read_candidates(
     docs: str | None, docs_file: Path | None, whole_index: bool, collection: str | None
 ) -> "Candidates":
@@ -105,6 +106,15 @@ def read_candidates(
         return Candidates.of(read_doc_ids(docs_file), query_id="command line")
     ids = [doc_id.strip() for doc_id in (docs or "").split(",")]
     return Candidates.of([doc_id for doc_id in ids if doc_id], query_id="command line")
+
+
+def given_overrides(section: str, given: Mapping[str, int | str | Path | None]) -> list[str]:
+    """Options of their own as settings of `section`; those that were not given are left out."""
+    return [
+        f"{section}.{name}={json.dumps(value if isinstance(value, int) else str(value))}"
+        for name, value in given.items()
+        if value is not None
+    ]
 
 
 def split_names(names: str | None) -> list[str]:

@@ -1,6 +1,5 @@
 """`ccrag serve`: the HTTP API and the page; `ccrag mcp`: an agent on stdio."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from ccrag.cli.options import (
     Overrides,
     PipelineName,
     WholeIndex,
+    given_overrides,
     read_candidates,
 )
 
@@ -44,12 +44,7 @@ def serve(
         from ccrag.web.serve import open_server, run_server
 
         given = {"host": host, "port": port, "tokens": tokens, "runs": runs}
-        chosen = [
-            f"serve.{name}={json.dumps(value if isinstance(value, int) else str(value))}"
-            for name, value in given.items()
-            if value is not None
-        ]
-        stated = [*(overrides or []), *chosen]
+        stated = [*(overrides or []), *given_overrides("serve", given)]
         settings = load_settings(pipeline, stated)
         state = open_server(settings, pipeline=pipeline, overrides=stated, notify=notify)
         run_server(state, ready=typer.echo)
