@@ -82,7 +82,8 @@ def collect(
             else:
                 under_way.append(batch)
     generation = generation_of(settings, support=support, prompt=work.manifest.prompt)
-    standing = write_requests(work, generation)
+    # What waits does not depend on the support of what came: no model has to look twice.
+    standing = write_requests(work, generation_of(settings, prompt=work.manifest.prompt))
     missing = _missing(work, standing)
     written = Written()
     if standing.answered:

@@ -8,6 +8,7 @@ dashes and the quotation marks that extraction and typesetting exchange. Case an
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ccrag.types import Span
@@ -39,6 +40,7 @@ class FoldedText(NamedTuple):
     """Where it started before."""
 
     @classmethod
+    @lru_cache(maxsize=64)  # several measures ask for the same documents
     def of(cls, text: str) -> "FoldedText":
         """Normalise `text` as `normalise_quote` does; folding a character keeps its width."""
         words = list(WORD.finditer(text.translate(FOLD)))

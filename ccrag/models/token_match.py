@@ -86,8 +86,7 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
         if not rows:
             return []
         ids = pad_sequence(list(rows), batch_first=True, padding_value=self.tokenizer.pad_token_id)
-        lengths = torch.tensor([len(row) for row in rows], device=ids.device)
-        mask = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+        mask = _held(rows)
         # No inference tensors: what is remembered in an evaluation is an input of training.
         with torch.inference_mode(False), torch.no_grad():
             read = super().forward({"input_ids": ids, "attention_mask": mask.long()}, **kwargs)
@@ -96,9 +95,13 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
 
 
 def _padded(texts: Sequence[Tensor]) -> Tokens:
-    lengths = torch.tensor([len(text) for text in texts], device=texts[0].device)
-    vectors = pad_sequence(list(texts), batch_first=True)
-    return Tokens(vectors, torch.arange(vectors.shape[1], device=vectors.device) < lengths[:, None])
+    return Tokens(pad_sequence(list(texts), batch_first=True), _held(texts))
+
+
+def _held(rows: Sequence[Tensor]) -> Tensor:
+    """Which places rows of different lengths hold when they are padded: `(n, longest)`."""
+    lengths = torch.tensor([len(row) for row in rows], device=rows[0].device)
+    return torch.arange(int(lengths.max()), device=lengths.device) < lengths[:, None]
 
 
 class TokenMatch(Module):  # type: ignore[misc]

@@ -94,6 +94,24 @@ def test_both_routes_give_the_same_files_for_the_same_replies(
     assert len(provider.chats) == len(provider.batches.requested())
 
 
+def test_each_sentence_is_held_against_its_evidence_once(work: Path, provider: Provider) -> None:
+    told = settings_for(provider)
+    settings = told.model_copy(
+        update={"answer": told.answer.model_copy(update={"unsupported": "drop"})}
+    )
+    prepared(work, settings, 3)
+    submitted(work, settings)
+    held: list[str] = []
+
+    def support(_: str, sentence: str) -> float:
+        held.append(sentence)
+        return 0.0 if "d2" in sentence else 1.0
+
+    assert not collected(work, settings, support=support).missing
+    assert len(held) == 3
+    assert answers(work.parent / "run")["q2"] == [settings.answer.abstention]
+
+
 def test_the_same_question_on_the_same_evidence_is_asked_once(
     work: Path, settings: Settings, provider: Provider
 ) -> None:
