@@ -20,7 +20,7 @@ from typing import Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from ccrag.config_serve import Section
+from ccrag.config import Section
 from ccrag.errors import ConfigError
 from ccrag.types import DocId
 

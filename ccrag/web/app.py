@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ccrag import __version__
-from ccrag.config_serve import ServeSettings
+from ccrag.config import ServeSettings
 from ccrag.errors import CcragError
 from ccrag.web import api, api_runs, health, schemas, uploading
 from ccrag.web.answers import problem_response

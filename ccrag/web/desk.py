@@ -7,7 +7,7 @@ Everything here blocks and belongs into the gate's threads.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ccrag.config_serve import ServeSettings
+from ccrag.config import ServeSettings
 from ccrag.engine.indexes import ListedIndex, ListedPage
 from ccrag.engine.names import check_name
 from ccrag.errors import ConfigError, EmptyCandidatesError, EngineError, UnknownDocumentError

@@ -7,7 +7,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
 
-from ccrag.config_serve import ServeSettings
+from ccrag.config import ServeSettings
 from ccrag.web.access import Access, Caller
 from ccrag.web.desk import Desk
 from ccrag.web.engine_link import EngineLink

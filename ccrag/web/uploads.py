@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
-from ccrag.config import Settings
-from ccrag.config_serve import ServeSettings
+from ccrag.config import ServeSettings, Settings
 from ccrag.engine.indexes import drop_index
 from ccrag.errors import EngineError
 from ccrag.indexing import index_documents

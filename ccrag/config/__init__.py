@@ -1,0 +1,157 @@
+"""
+Every setting, its default, its range and its meaning. `layers` says where values come from.
+
+Pure stages never see these objects: `pipeline` hands them the values they need.
+"""
+
+from typing import Self
+
+from pydantic import model_validator
+
+from ccrag.config.index import (
+    Bm25Settings,
+    BudgetSettings,
+    ChunkingSettings,
+    UnitSettings,
+    VectorSettings,
+)
+from ccrag.config.models import EncoderSettings, LlmSettings, RerankerSettings
+from ccrag.config.section import Section
+from ccrag.config.services import (
+    BatchSettings,
+    EngineSettings,
+    NodeSettings,
+    OutputSettings,
+    ProviderSettings,
+    ServeSettings,
+)
+from ccrag.config.stages import (
+    AnswerSettings,
+    CandidateSettings,
+    EvidenceSettings,
+    FeedbackSettings,
+    FusionSettings,
+    RerankSettings,
+    RetrievalSettings,
+    RewriteSettings,
+    SelectSettings,
+    VariantSettings,
+)
+
+__all__ = [
+    "AnswerSettings",
+    "BatchSettings",
+    "Bm25Settings",
+    "BudgetSettings",
+    "CandidateSettings",
+    "ChunkingSettings",
+    "EncoderSettings",
+    "EngineSettings",
+    "EvidenceSettings",
+    "FeedbackSettings",
+    "FusionSettings",
+    "LlmSettings",
+    "NodeSettings",
+    "OutputSettings",
+    "PipelineSettings",
+    "ProviderSettings",
+    "RerankSettings",
+    "RerankerSettings",
+    "RetrievalSettings",
+    "RewriteSettings",
+    "Section",
+    "SelectSettings",
+    "ServeSettings",
+    "Settings",
+    "UnitSettings",
+    "VariantSettings",
+    "VectorSettings",
+]
+
+
+class PipelineSettings(Section):
+    """A named, complete setting of all stages."""
+
+    name: str = "default"
+    summary: str = ""
+    candidates: CandidateSettings = CandidateSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    bm25: Bm25Settings = Bm25Settings()
+    encoder: EncoderSettings = EncoderSettings()
+    vectors: VectorSettings = VectorSettings()
+    variants: VariantSettings = VariantSettings()
+    rewrite: RewriteSettings = RewriteSettings()
+    feedback: FeedbackSettings = FeedbackSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    fusion: FusionSettings = FusionSettings()
+    rerank: RerankSettings = RerankSettings()
+    reranker: RerankerSettings = RerankerSettings()
+    select: SelectSettings = SelectSettings()
+    budget: BudgetSettings = BudgetSettings()
+    units: UnitSettings = UnitSettings()
+    evidence: EvidenceSettings = EvidenceSettings()
+    answer: AnswerSettings = AnswerSettings()
+    llm: LlmSettings = LlmSettings()
+
+    @model_validator(mode="after")
+    def _check_stages_fit(self) -> Self:
+        if self.feedback.enabled and "original" not in self.variants.use:
+            raise ValueError('feedback reads the "original" list; add it to variants.use')
+        lists = self.retrieval.lists
+        if not lists or ("candidate-order" in lists and len(lists) > 1):
+            raise ValueError("retrieval.lists needs a list; candidate-order stands alone")
+        if self.feedback.enabled and "bm25" not in lists:
+            raise ValueError("feedback reads the BM25 list; set feedback.enabled=false")
+        if "outline" in lists and not self.chunking.plain:
+            raise ValueError("an outline list needs chunking.method=blocks")
+        by_bm25 = self.rerank.method == "signals" and self.rerank.signal_bm25 > 0
+        if by_bm25 and ("bm25" not in lists or "original" not in self.variants.use):
+            raise ValueError("rerank.signal_bm25 reads the original's bm25 list; set it to 0")
+        if "dense" in lists and self.vectors.mode == "none":
+            raise ValueError("a dense list needs vectors; set vectors.mode=exact, for instance")
+        if self.units.grouping == "file" and self.units.file is None:
+            raise ValueError("units.grouping=file needs units.file")
+        return self
+
+    @model_validator(mode="after")
+    def _check_fusion(self) -> Self:
+        names = self.list_names()
+        if self.fusion.method == "highest" and len({name.partition(":")[0] for name in names}) > 1:
+            raise ValueError(
+                "fusion.method=highest compares scores, and those of bm25 and dense lists are of "
+                "different scales; use lists of one source, or fusion.method=rrf"
+            )
+        unknown = [name for name in self.fusion.weights if name not in names]
+        if unknown:
+            raise ValueError(
+                f"fusion.weights names {unknown[0]!r}; the lists are {', '.join(names)}"
+            )
+        return self
+
+    def list_names(self) -> tuple[str, ...]:
+        """The first lists, and feedback's, as rankings and `fusion.weights` call them."""
+        wordings = {"bm25": self.variants.use, "dense": self.variants.dense}
+        names = [
+            f"{source}:{wording}"
+            for source in self.retrieval.lists
+            for wording in self._numbered(wordings.get(source, ()))
+        ]
+        return (*names, *(("bm25:feedback",) if self.feedback.enabled else ()))
+
+    def _numbered(self, wordings: tuple[str, ...]) -> tuple[str, ...]:
+        """`wordings`, and one more for each further rewrite that a model is asked for."""
+        if "llm-rewrite" not in wordings:
+            return wordings
+        more = (f"llm-rewrite-{number}" for number in range(2, self.rewrite.count + 1))
+        return (*wordings, *more)
+
+
+class Settings(PipelineSettings):
+    """All settings of one command."""
+
+    engine: EngineSettings = EngineSettings()
+    node: NodeSettings = NodeSettings()
+    provider: ProviderSettings = ProviderSettings()
+    batch: BatchSettings = BatchSettings()
+    output: OutputSettings = OutputSettings()
+    serve: ServeSettings = ServeSettings()

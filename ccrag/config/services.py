@@ -1,0 +1,122 @@
+"""Settings of what runs beside the stages: engine, model servers, batches, our server, files."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr
+
+from ccrag.config.section import Section
+
+
+class EngineSettings(Section):
+    """Which OpenSearch, and how to talk to it."""
+
+    url: str | None = None
+    """None: the embedded node is started on demand."""
+    user: str | None = None
+    password: SecretStr | None = None
+    ca_file: Path | None = None
+    verify_certs: bool = True
+    timeout_s: float = Field(30.0, gt=0)
+    """Per request; loading and merging use `bulk_timeout_s`."""
+    bulk_timeout_s: float = Field(300.0, gt=0)
+    bulk_max_bytes: int = Field(8 * 1024 * 1024, ge=1024)
+    """A bulk request is sent before it would grow past this (one larger item travels alone)."""
+    bulk_retries: int = Field(6, ge=0)
+    """How often an item refused with 429 is sent again, with doubling pauses from 1 s."""
+    msearch_max_searches: int = Field(96, ge=1)
+    """Sub-searches per request; more are sent in several."""
+    shards: int = Field(1, ge=1)
+    replicas: int = Field(0, ge=0)
+
+
+class NodeSettings(Section):
+    """The embedded node; read only when `engine.url` is not set."""
+
+    data: Path | None = None
+    """None: the per-user data directory."""
+    port: int | None = Field(None, ge=1, le=65535)
+    """None: a free one."""
+    heap_mb: int = Field(512, ge=256)
+    start_timeout_s: float = Field(90.0, gt=0)
+
+
+class ProviderSettings(Section):
+    """The server a language model runs on: any that speaks OpenAI's chat completions."""
+
+    base_url: str = "https://api.openai.com/v1"
+    api_key: SecretStr | None = None
+    """
+    From the environment: `CCRAG_PROVIDER__API_KEY`. For OpenAI's own URL, `OPENAI_API_KEY` does
+    too; another server never gets that one.
+    """
+    timeout_s: float = Field(60.0, gt=0)
+    """Per try."""
+    retries: int = Field(4, ge=0)
+    """How often a call is tried again after 429, 5xx, a time-out or a lost connection."""
+    concurrency: int = Field(4, ge=1)
+    """Calls under way at once; a run has at most two batches (`retrieval.batch`) to ask for."""
+    prompt_price: float = Field(0.0, ge=0)
+    """Per million tokens, for the count of costs; so is the next."""
+    completion_price: float = Field(0.0, ge=0)
+    cache: bool = False
+    """Keep replies on disk, so that the same request to the same server is asked once."""
+    cache_folder: Path | None = None
+    """None: the per-user cache directory."""
+
+
+class BatchSettings(Section):
+    """How requests travel in a provider's batches: its limits, OpenAI's by default."""
+
+    max_requests: int = Field(50_000, ge=1)
+    """Of one batch; more are sent in several."""
+    max_bytes: int = Field(200_000_000, ge=1_000)
+    """Of one batch's file."""
+
+
+class ServeSettings(Section):
+    """The HTTP API, the page and the MCP server."""
+
+    host: str = "127.0.0.1"
+    """Anything but a loopback address needs `tokens`."""
+    port: int = Field(8765, ge=0, le=65535)
+    """0: a free one."""
+    tokens: Path | None = None
+    """A TOML file of bearer tokens and what each may read; None: loopback only, no tokens."""
+    hosts: tuple[str, ...] = ()
+    """Names a request's Host header may hold besides loopback ones; with tokens, () is any."""
+    runs: Path | None = None
+    """Folder whose runs and experiments the page shows; None: none are shown."""
+    pipelines: tuple[str, ...] = ()
+    """Pipelines (names or TOML files) that callers may choose; (): all packaged ones."""
+    max_body_bytes: int = Field(1024 * 1024, ge=1024)
+    """A request's body; uploads have a limit of their own."""
+    max_upload_bytes: int = Field(32 * 1024 * 1024, ge=1024)
+    max_query_chars: int = Field(10_000, ge=1)
+    max_candidates: int = Field(10_000, ge=1)
+    """Document ids that a request may name."""
+    timeout_s: float = Field(60.0, gt=0)
+    """A request's time, waiting for its turn included; its work ends at the next stage."""
+    concurrency: int = Field(4, ge=1)
+    """Requests that search or answer at once."""
+    waiting: int = Field(64, ge=0)
+    """Requests that may wait for their turn; one more gets 429."""
+    uploads: int = Field(16, ge=0)
+    """Uploaded papers kept at once; 0 allows none."""
+    upload_minutes: float = Field(60.0, gt=0)
+    """How long an uploaded paper is kept after it was last asked."""
+
+
+class OutputSettings(Section):
+    """What a run's files say about it."""
+
+    team_id: str = "ccrag"
+    run_id: str | None = None
+    """None: the pipeline's name."""
+    run_level: Literal["document", "passage"] = "document"
+    """What `run.trec` ranks: documents by their best passage, or passages."""
+    description: str = "Search-backed question answering inside each query's candidate documents."
+    repository: str = "local"
+    data_name: str = "local"
+    reasoning: bool = False
+    """Whether `llm.model` thinks before it replies; said in the metadata."""

@@ -1,0 +1,224 @@
+"""Settings of a query's stages, in the order of its way."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from ccrag.config.section import Section
+
+
+class CandidateSettings(Section):
+    """What to do about a query's candidate list."""
+
+    unknown: Literal["error", "warn"] = "error"
+    """A candidate id the index does not hold: refuse the query, or note it and go on."""
+
+
+PlainWording = Literal["original", "keywords", "temporal", "method"]
+
+
+TurnWording = Literal[
+    "last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite", "llm-rewrite"
+]
+"""Wordings made of a dialogue's turns; a lone question is its own wording in each."""
+
+
+class VariantSettings(Section):
+    """The wordings of a query that get a list of their own."""
+
+    use: tuple[PlainWording | TurnWording, ...] = ("original", "keywords", "temporal", "method")
+    """Those that get a BM25 list. `original` is the question: of a dialogue, its last turn."""
+    dense: tuple[Literal["original"] | TurnWording, ...] = ("original",)
+    """Those that get a dense list, where `retrieval.lists` has `dense`."""
+    max_keywords: int = Field(12, ge=1)
+    min_chars: int = Field(3, ge=1)
+    """Shorter words are not keywords."""
+    decay: tuple[float, ...] = (1.0, 0.5, 0.25)
+    """
+    `decayed`: weights of the question, of the user's turn before it, and so on; the last is that of
+    all older turns together.
+    """
+    question: Literal["original"] | TurnWording = "original"
+    """The wording that reranking, evidence and answer take for the question."""
+
+    @field_validator("decay")
+    @classmethod
+    def _check_decay(cls, decay: tuple[float, ...]) -> tuple[float, ...]:
+        if not decay or decay[0] <= 0 or min(decay) < 0:
+            raise ValueError("weights are 0 or more, and the question's is more than 0")
+        return decay
+
+
+class RewriteSettings(Section):
+    """`llm-rewrite`, the wording of a dialogue's question that a language model makes."""
+
+    prompt: str = "rewrite"
+    """A packaged prompt, or a `.md` file of your own."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] = 0.3
+    """Instead of `llm.temperature`."""
+    count: int = Field(1, ge=1, le=5)
+    """Wordings asked for; each gets its list: `llm-rewrite`, `llm-rewrite-2`, and so on."""
+    failure: Literal["error", "rules"] = "error"
+    """Without a rewrite to be had: give the query up, or note it and take the wording `rewrite`."""
+
+
+class FeedbackSettings(Section):
+    """Pseudo-relevance feedback: terms of the best passages as one more list."""
+
+    enabled: bool = True
+    passages: int = Field(4, ge=1)
+    max_terms: int = Field(6, ge=1)
+    min_chars: int = Field(4, ge=1)
+
+
+class RetrievalSettings(Section):
+    """The first lists."""
+
+    lists: tuple[Literal["candidate-order", "bm25", "dense", "outline"], ...] = ("bm25",)
+    """
+    `bm25`: one list per wording of `variants.use`, and feedback. `dense`: one per wording of
+    `variants.dense`. `outline`: the question against the headings above a passage and how its
+    section begins (blocks only). `candidate-order` ranks nothing: passages as the candidates list
+    their documents; it stands alone.
+    """
+    depth: int = Field(200, ge=1, le=10_000)
+    """Hits kept per list (per document with `candidate-order`)."""
+    batch: int = Field(16, ge=1)
+    """Queries that share their requests."""
+
+
+class FusionSettings(Section):
+    """How several lists become one."""
+
+    method: Literal["rrf", "highest"] = "rrf"
+    """
+    `rrf`: reciprocal rank fusion. `highest`: a passage's highest score in any list, which compares
+    scores, so the lists must come from one source.
+    """
+    rrf_k: int = Field(60, ge=1)
+    """Damping constant; not a depth."""
+    weights: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    """`rrf`: weight of a list, by its name (`bm25:decayed`); 1 where none is given."""
+
+
+class RerankSettings(Section):
+    """What reorders the shortlist."""
+
+    method: Literal["none", "paper", "published-code", "cross-encoder", "listwise", "signals"] = (
+        "paper"
+    )
+    """
+    `listwise`: a language model reads all passages at once and puts them in order. `signals`: the
+    weighted sum of how well words, meaning and tokens match; no cross-encoder needed.
+    """
+    shortlist: int = Field(24, ge=1)
+    citation_weight: float = Field(0.05, ge=0)
+    """`paper` only: weight of G(d)."""
+    temporal_weight: float = Field(0.05, ge=0)
+    """`paper` only: weight of T(q, p)."""
+    code_coverage: float = Field(0.35, ge=0)
+    """This and the next four: the terms of `published-code`."""
+    code_title: float = Field(0.15, ge=0)
+    code_phrase: float = Field(0.15, ge=0)
+    code_temporal: float = Field(0.10, ge=0)
+    code_citation: float = Field(0.05, ge=0)
+    code_model: float = Field(0.0, ge=0)
+    """`published-code`: weight of the sigmoid of a cross-encoder's score (0.25 there); 0: none."""
+    prompt: str = "listwise"
+    """`listwise`: a packaged prompt, or a `.md` file of your own."""
+    window_tokens: int = Field(12_000, ge=256)
+    """`listwise`: more passages than that, by estimate, are read in windows from the last on."""
+    failure: Literal["keep", "error"] = "keep"
+    """`listwise`, without an order to be had: keep the order there was and note it, or give up."""
+
+    signal_bm25: float = Field(0.7, ge=0)
+    """
+    This and the next four: weights of what `signals` adds up, each standardised over the shortlist;
+    0 leaves one out. This one: the score in the list `bm25:original`.
+    """
+    signal_dense: float = Field(0.0, ge=0)
+    """Cosine of passage and query."""
+    signal_sentence: float = Field(0.0, ge=0)
+    """Cosine of the query and the passage's closest sentence."""
+    signal_tokens: float = Field(1.0, ge=0)
+    """How close each query token's closest token of the passage is, tokens weighted by idf."""
+    signal_sentence_tokens: float = Field(1.0, ge=0)
+    """The same within the best sentence."""
+
+
+class SelectSettings(Section):
+    """Which of the ranked passages are read."""
+
+    passages: int = Field(20, ge=1)
+    max_per_document: int | None = Field(None, ge=1)
+    near_duplicate: float = Field(0.9, gt=0, le=1)
+    """Passages whose word 3-shingles overlap (Jaccard) at least this much are duplicates."""
+    temporal_coverage: bool = True
+    """For a query with temporal intent: let each year of the shortlist be seen once, early."""
+    neighbours: int = Field(0, ge=0)
+    """Passages added on each side of a selected one, inside its section."""
+    max_words: int | None = Field(None, ge=1)
+    """Budget over all selected passages."""
+
+
+class EvidenceSettings(Section):
+    """Which sentences of the selected passages are shown."""
+
+    scorer: Literal["order", "lexical", "cross-encoder", "bi-encoder", "fused"] = "lexical"
+    """
+    `order` keeps passage order; `lexical` scores by the query's terms; `cross-encoder` and
+    `bi-encoder` by a model; `fused` by RRF of bi-encoder and BM25 over the sentences.
+    """
+    rrf_k: int = Field(20, ge=1)
+    """`fused` only: damping constant."""
+    max_documents: int | None = Field(None, ge=1)
+    """Documents first: evidence from at most so many, the best by their sentences' scores."""
+    document_sentences: int = Field(5, ge=1)
+    """A document's score is the mean of so many of its best sentence scores."""
+    document_ratio: float = Field(0.85, ge=0, le=1)
+    """A document stays whose score is at least this share of the best one's."""
+    sentences_per_passage: int = Field(5, ge=1)
+    """Only the first so many sentences of a passage are considered."""
+    max_sentences: int = Field(10, ge=1)
+    max_sentence_words: int = Field(120, ge=1)
+    """A longer sentence (a table, a failed extraction) is not evidence."""
+
+
+class AnswerSettings(Section):
+    """How evidence becomes an answer."""
+
+    generator: Literal["extractive", "llm"] = "extractive"
+    """Sentences of the evidence as they stand, or sentences a language model writes from it."""
+    prompt: str = "answer"
+    """`llm`: a packaged prompt, or a `.md` file of your own."""
+    show_title: bool = True
+    """`llm`: the document's title stands beside each piece of evidence."""
+    show_date: bool = False
+    """`llm`: so does the document's date."""
+    min_evidence_score: float | None = None
+    """`llm`: with no evidence of this score, on its scorer's scale, abstain and ask nothing."""
+    unsupported: Literal["keep", "flag", "drop"] = "flag"
+    """`llm`: what becomes of a sentence that its evidence does not hold; `keep` does not look."""
+    support_model: str | None = None
+    """`llm`: a cross-encoder of natural language inference, by folder or hub name; None: words."""
+    support_threshold: float = Field(0.5, ge=0, le=1)
+    """
+    `llm`: by words, the share of a sentence's content terms its evidence must hold (and all its
+    numbers); by a model, the probability that the evidence entails the sentence.
+    """
+    max_sentences: int = Field(5, ge=1)
+    max_per_document: int | None = Field(None, ge=1)
+    max_words: int = Field(400, ge=1)
+    """Kept by whole sentences."""
+    min_words: int = Field(5, ge=1)
+    """A shorter sentence is a fragment."""
+    max_sentence_words: int | None = Field(None, ge=1)
+    """A longer one does not enter the answer; None: any length that is evidence."""
+    trim: bool = False
+    """Leave citation markers, asides in parentheses and leading connectives out of the answer."""
+    min_coverage: float = Field(0.0, ge=0, le=1)
+    """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
+    abstention: str = "The given documents do not answer this question."
+    clarify: bool = False
+    """`llm`: a question that may mean several things is answered by asking back, if the prompt
+    offers it (as `answer-dialogue` does); what asks back counts as an abstention."""
