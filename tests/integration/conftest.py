@@ -2,12 +2,16 @@
 
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings
 from ccrag.engine.client import connect
+from tests.fakes import HashEncoder, HashTokens, OverlapReranker, QuotingLlm
+from tests.integration.commands import ccrag
+from tests.integration.example import write_documents
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +33,20 @@ def index_name(client: OpenSearch) -> Iterator[str]:
 def on_engine(engine_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands of this test use the test engine."""
     monkeypatch.setenv("CCRAG_ENGINE__URL", engine_url)
+
+
+@pytest.fixture
+def indexed(tmp_path: Path, index_name: str, on_engine: None) -> str:
+    """An index of the example's documents, made by the command."""
+    ccrag("index", write_documents(tmp_path), "--index", index_name)
+    return index_name
+
+
+@pytest.fixture
+def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small stand-ins, so that what is tested is the way from command to files."""
+    for module in ("ccrag.indexing", "ccrag.opening"):
+        monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
+    monkeypatch.setattr("ccrag.opening.token_encoder_of", lambda *_: HashTokens())
+    monkeypatch.setattr("ccrag.opening.load_reranker", lambda *_, **__: OverlapReranker())
+    monkeypatch.setattr("ccrag.opening.load_llm", lambda *_, **__: QuotingLlm())

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.commands import ccrag, provenance
 from tests.integration.example import write_documents, write_queries
-from tests.integration.test_cli import ccrag, indexed, provenance
 from tests.provider import Ending, Provider, serving
 from tests.unit.batches import quote
 
 pytestmark = pytest.mark.usefixtures("on_engine")
-__all__ = ["indexed"]
 LLM = ("--set", "answer.generator=llm", "--set", "llm.model=quoter")
 PATIENCE_S = 300.0
 

@@ -1,46 +1,16 @@
 """The commands as a user runs them, on a real engine."""
 
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 from opensearchpy import OpenSearch
-from typer.testing import CliRunner, Result
 
-from ccrag.cli import app
 from ccrag.layers import pipeline_names
-from tests.fakes import HashEncoder, HashTokens, OverlapReranker, QuotingLlm
+from tests.integration.commands import ccrag, provenance
 from tests.integration.example import topic_text, write_documents, write_lines, write_queries
 
 pytestmark = pytest.mark.usefixtures("on_engine")
-
-
-def ccrag(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-@pytest.fixture
-def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small stand-ins, so that what is tested is the way from command to files."""
-    for module in ("ccrag.indexing", "ccrag.opening"):
-        monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
-    monkeypatch.setattr("ccrag.opening.token_encoder_of", lambda *_: HashTokens())
-    monkeypatch.setattr("ccrag.opening.load_reranker", lambda *_, **__: OverlapReranker())
-    monkeypatch.setattr("ccrag.opening.load_llm", lambda *_, **__: QuotingLlm())
-
-
-@pytest.fixture
-def indexed(tmp_path: Path, index_name: str) -> str:
-    ccrag("index", write_documents(tmp_path), "--index", index_name)
-    return index_name
-
-
-def provenance(out: Path) -> dict[str, Any]:
-    content: dict[str, Any] = orjson.loads((out / "provenance.json").read_bytes())
-    return content
 
 
 def test_index_says_what_it_did_and_does_nothing_twice(tmp_path: Path, index_name: str) -> None:

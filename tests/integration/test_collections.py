@@ -7,9 +7,7 @@ from typing import Any
 import orjson
 import pytest
 from opensearchpy import OpenSearch
-from typer.testing import CliRunner, Result
 
-from ccrag.cli import app
 from ccrag.config import PipelineSettings
 from ccrag.errors import UnknownCollectionError
 from ccrag.stages.way import Failure
@@ -17,6 +15,7 @@ from ccrag.types import Candidates, Document, Query, Turn
 from ccrag.types import Result as Answered
 from tests.fakes import HashEncoder
 from tests.integration.building import build_index, opened, pipeline
+from tests.integration.commands import ccrag
 from tests.integration.example import write_lines
 
 WORDS = ("bond", "stock", "fund", "park", "permit", "river")
@@ -121,18 +120,6 @@ def test_documents_of_another_collection_cannot_be_opened(client: OpenSearch, in
     for doc_id in ("d1", "d2"):
         with pytest.raises(Exception, match=f"'{doc_id}' is not among the candidates"):
             held.documents(fiqa, [doc_id])
-
-
-@pytest.fixture
-def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("ccrag.indexing", "ccrag.opening"):
-        monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
-
-
-def ccrag(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.mark.usefixtures("on_engine", "fake_models")

@@ -5,9 +5,8 @@ from typing import Any
 
 import orjson
 import pytest
-from typer.testing import CliRunner
 
-from ccrag.cli import app
+from tests.integration.commands import ccrag
 from tests.pdf import pdf
 
 pytestmark = pytest.mark.usefixtures("on_engine")
@@ -69,12 +68,6 @@ LIFT = "Locks lift ships from the lower reach of a river to the upper."
 ALONE = ("--set", "select.neighbours=0")
 
 
-def ccrag(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
 @pytest.fixture
 def paper(tmp_path: Path, index_name: str) -> str:
     (tmp_path / "dams.md").write_text(PAPER, encoding="utf-8")
@@ -83,7 +76,7 @@ def paper(tmp_path: Path, index_name: str) -> str:
 
 
 def bundle(question: str, index: str, *options: str) -> dict[str, Any]:
-    output = ccrag("evidence", question, "--index", index, "--all", *LEXICAL, *options)
+    output = ccrag("evidence", question, "--index", index, "--all", *LEXICAL, *options).stdout
     found: dict[str, Any] = orjson.loads(output)
     return found
 
@@ -160,7 +153,7 @@ def test_overlap_and_caps_are_index_settings(tmp_path: Path, index_name: str) ->
     (tmp_path / "dams.md").write_text(PAPER, encoding="utf-8")
     command = ("index", tmp_path / "dams.md", "--index", index_name, "-p", "evidence", *LEXICAL)
     told = [
-        ccrag(*command, *more)
+        ccrag(*command, *more).stdout
         for more in (
             (),
             ("--set", "chunking.max_chars=800"),

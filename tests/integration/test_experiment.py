@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 import typer.main
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from ccrag.cli import app
 from ccrag.errors import EngineError
@@ -18,6 +18,7 @@ from ccrag.pipeline import Pipeline
 from ccrag.runs.run import run_queries
 from ccrag.types import doc_id_of
 from tests.fakes import HashEncoder
+from tests.integration.commands import ccrag
 from tests.integration.example import write_documents, write_lines, write_queries
 from tests.provider import serving
 
@@ -29,12 +30,6 @@ GRID = ("--pipelines", "single-query-bm25,rrf-no-rerank", "--grid", "fusion.rrf_
 NAMES = [
     f"{name} fusion.rrf_k={k}" for name in ("single-query-bm25", "rrf-no-rerank") for k in (10, 60)
 ]
-
-
-def ccrag(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 class Bench:

@@ -10,13 +10,12 @@ import orjson
 import pytest
 import yaml
 
+from tests.integration.commands import ccrag, provenance
 from tests.integration.example import write_lines, write_queries
-from tests.integration.test_cli import ccrag, indexed, provenance
 from tests.provider import Provider, refused, serving
 from tests.unit.injections import GOOD, HONEST, INJECTIONS, OTHER, QUESTION
 
 pytestmark = pytest.mark.usefixtures("on_engine")
-__all__ = ["indexed"]
 KEY = "sk-very-secret-0123456789"
 ROUTE = "POST /chat/completions"
 LLM = ("--set", "answer.generator=llm", "--set", "llm.model=tiny")

@@ -14,8 +14,8 @@ from ccrag.indexing import index_documents
 from ccrag.layers import load_settings
 from ccrag.runs.provenance import result_json
 from ccrag.stages.way import Failure
+from tests.integration.commands import ccrag as command
 from tests.integration.example import topic_text, write_documents, write_lines
-from tests.integration.test_cli import ccrag as command
 from tests.support import query
 
 pytestmark = pytest.mark.usefixtures("on_engine")

@@ -6,26 +6,12 @@ from typing import Any
 
 import orjson
 import pytest
-from typer.testing import CliRunner, Result
 
-from ccrag.cli import app
-from tests.fakes import HashEncoder
+from tests.integration.commands import ccrag
 from tests.integration.example import write_lines
 
 pytestmark = pytest.mark.usefixtures("on_engine", "fake_models")
 TOPICS = ("bond", "stock", "fund", "loan")
-
-
-@pytest.fixture
-def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("ccrag.indexing", "ccrag.opening"):
-        monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
-
-
-def ccrag(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def text(n: int) -> str:

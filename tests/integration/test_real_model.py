@@ -13,8 +13,8 @@ import orjson
 import pytest
 
 from tests.conftest import fail_in_ci_else_skip
+from tests.integration.commands import ccrag, provenance
 from tests.integration.example import topic_text, write_documents, write_queries
-from tests.integration.test_cli import ccrag, provenance
 from tests.model_server import serving_model
 
 pytestmark = pytest.mark.usefixtures("on_engine")

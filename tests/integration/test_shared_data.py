@@ -6,9 +6,8 @@ from typing import Any
 
 import orjson
 import pytest
-from typer.testing import CliRunner
 
-from ccrag.cli import app
+from tests.integration.commands import ccrag
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 LEXICAL = ("concat-baseline", "single-query-bm25", "rrf-no-rerank", "caes-rag-rrf", "default")
@@ -17,11 +16,6 @@ pytestmark = [
     pytest.mark.usefixtures("on_engine"),
     pytest.mark.skipif(not DATA.is_dir(), reason=f"no real collections at {DATA}"),
 ]
-
-
-def ccrag(*arguments: object) -> None:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:

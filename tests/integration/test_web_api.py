@@ -18,8 +18,8 @@ from ccrag.web import schemas
 from ccrag.web.desk import Desk
 from ccrag.web.uploads import Uploads
 from tests.integration.building import build_index
+from tests.integration.commands import ccrag as command
 from tests.integration.example import topic_text
-from tests.integration.test_cli import ccrag as command
 from tests.serving import ask_body, client_of, problem, server_state
 
 pytestmark = pytest.mark.usefixtures("on_engine")

@@ -9,8 +9,8 @@ from opensearchpy import OpenSearch
 from starlette.testclient import TestClient
 
 from ccrag.web import schemas
+from tests.integration.commands import ccrag as command
 from tests.integration.example import write_documents, write_queries
-from tests.integration.test_cli import ccrag as command
 from tests.serving import client_of, problem, server_state
 
 NAME = "test-web-runs"

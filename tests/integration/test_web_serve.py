@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.integration.test_cli import ccrag as command
+from tests.integration.commands import ccrag as command
 
 pytestmark = pytest.mark.usefixtures("on_engine")
 
