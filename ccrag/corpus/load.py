@@ -33,7 +33,7 @@ from ccrag.errors import InputError
 from ccrag.types import Document, TextSource
 
 OnError = Literal["stop", "skip"]
-PAGE_SUFFIXES = (".md", ".txt", ".html", ".htm", ".pdf")
+PAGE_SUFFIXES = (".md", ".txt", ".html", ".htm", ".pdf", ".tex")
 """One document a file."""
 MAX_EXAMPLES = 20
 MAX_COLLECTIONS = 1_000
@@ -128,12 +128,24 @@ def _is_supported(path: Path) -> bool:
     return data_suffix(path) in (*RECORD_SUFFIXES, *PAGE_SUFFIXES)
 
 
+def _is_part(path: Path) -> bool:
+    """Whether a file is LaTeX that only makes sense where another one reads it in."""
+    if data_suffix(path) != ".tex":
+        return False
+    from ccrag.corpus.readers.latex_source import is_whole_document
+
+    with open_data(path) as file:
+        return not is_whole_document(file.read())
+
+
 def _files_below(folder: Path, report: LoadReport) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(name for name in names if not name.startswith(".")):
             path = Path(parent, name)
-            if _is_supported(path):
+            if _is_part(path):
+                report.unsupported[".tex that is part of another"] += 1
+            elif _is_supported(path):
                 yield path
             else:
                 report.unsupported[path.suffix.lower() or "without suffix"] += 1
@@ -145,7 +157,7 @@ def _page(path: Path) -> Document | RecordError:
     with open_data(path) as file:
         data = without_bom(file.read())
     try:
-        doc_id, page = as_id(name, field="the file's name"), _read_page(data, data_suffix(path))
+        doc_id, page = as_id(name, field="the file's name"), _read_page(path, data)
     except RecordError as error:
         return error
     headings = find_headings(page.text)
@@ -154,9 +166,9 @@ def _page(path: Path) -> Document | RecordError:
     return Document(doc_id, title, page.text, text_source=source, pages=page.pages)
 
 
-def _read_page(data: bytes, suffix: str) -> Page:
+def _read_page(path: Path, data: bytes) -> Page:
     """The text of one file; the libraries that read it are imported only where it needs one."""
-    match suffix:
+    match data_suffix(path):
         case ".html" | ".htm":
             from ccrag.corpus.readers.html import read_html
 
@@ -165,6 +177,10 @@ def _read_page(data: bytes, suffix: str) -> Page:
             from ccrag.corpus.readers.pdf import read_pdf
 
             return read_pdf(data)
+        case ".tex":
+            from ccrag.corpus.readers.latex import read_latex
+
+            return read_latex(path, data)
         case _:
             return Page("", decode(data))
 

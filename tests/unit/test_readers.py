@@ -27,6 +27,9 @@ def html_text(body: str) -> str:
         ("<ul><li>one</li><li><p>two</p></li></ul>", "- one\n\n- two"),
         ("<table><caption>Table 1: T.</caption><tr><th>a</th><th>b|c</th></tr>"
          "<tr><td>1</td><td><p>2</p></td></tr></table>", "Table 1: T.\n\n| a | b\\|c |\n| 1 | 2 |"),
+        ("<table><tr><td colspan='2'>a</td><td rowspan='3'>b</td></tr>"
+         "<tr><td rowspan='x'>1</td><td rowspan='2'>2</td></tr><tr><td>3</td></tr></table>",
+         "| a |  | b |\n| 1 | 2 | b |\n| 3 | 2 | b |"),
         ("<pre>a\n  b</pre>", "```\na\n  b\n```"),
         ("<math alttext='\\beta_1'><mi>β</mi></math> is", "$\\beta_1$ is"),
         ("<nav>Home</nav><script>x()</script><p>Text</p><footer><p>Note</p></footer>",

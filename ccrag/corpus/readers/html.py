@@ -27,6 +27,8 @@ _BLOCKS = frozenset(
      "li", "main", "ol", "p", "section", "summary", "ul")
 )  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
+MAX_SPAN = 1_000
+"""Columns or rows a cell may cover, as HTML has it."""
 _SPACE = re.compile(r"\s+")
 _CELL_BAR = re.compile(r"\|")
 _TEX = ".//*[local-name()='annotation'][contains(@encoding,'tex') or contains(@encoding,'TeX')]"
@@ -43,6 +45,16 @@ def read_html(data: bytes) -> Page:
         root = html.document_fromstring(data, parser=html.HTMLParser(encoding=_declared(data)))
     except (etree.ParserError, ValueError, LookupError) as error:
         raise RecordError("syntax", f"not HTML that can be read: {error}") from error
+    return page_of(root)
+
+
+def page_of(root: html.HtmlElement) -> Page:
+    """
+    A parsed page's main part as Markdown.
+
+    Raises:
+        RecordError: there is nothing to read in it.
+    """
     parts = [element for element in _found(root, _MAIN) if _is_outermost(element)]
     writer = _Writer()
     for element in parts or [root]:
@@ -145,7 +157,7 @@ class _Writer:
             return
         for caption in _found(table, "./caption"):
             self._add(_SPACE.sub(" ", "".join(_inline(caption))).strip())
-        rows = [[_cell(cell) for cell in _found(row, "./td | ./th")] for row in table.iter("tr")]
+        rows = _grid(table)
         self._add("\n".join(f"| {' | '.join(row)} |" for row in rows if any(row)))
 
     def _end_block(self) -> None:
@@ -171,6 +183,40 @@ def _is_block(element: html.HtmlElement) -> bool:
         isinstance(inner.tag, str) and (inner.tag in _BLOCKS or inner.tag in ("pre", "table"))
         for inner in element.iterdescendants()
     )
+
+
+def _grid(table: html.HtmlElement) -> Iterator[list[str]]:
+    """
+    Rows of cells, each below its column's head: a cell over several rows is said in each of them,
+    one over several columns in the first.
+    """
+    hanging: dict[int, tuple[int, str]] = {}
+    for tr in table.iter("tr"):
+        row: list[str] = []
+        for cell in _found(tr, "./td | ./th"):
+            _hang(row, hanging)
+            width, height = _span(cell, "colspan"), _span(cell, "rowspan")
+            for said in (_cell(cell), *[""] * (width - 1)):
+                if height > 1:
+                    hanging[len(row)] = (height - 1, said)
+                row.append(said)
+        _hang(row, hanging)
+        yield row
+
+
+def _hang(row: list[str], hanging: dict[int, tuple[int, str]]) -> None:
+    """Fill in the cells of rows above that reach down to the next places of `row`."""
+    while len(row) in hanging:
+        left, said = hanging.pop(len(row))
+        if left > 1:
+            hanging[len(row)] = (left - 1, said)
+        row.append(said)
+
+
+def _span(cell: html.HtmlElement, name: str) -> int:
+    """Columns or rows of a cell; browsers, too, take what is no number for one."""
+    said = cell.get(name, "1").strip()
+    return min(max(int(said), 1), MAX_SPAN) if said.isascii() and said.isdecimal() else 1
 
 
 def _own_cells(table: html.HtmlElement) -> list[html.HtmlElement]:

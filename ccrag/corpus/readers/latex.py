@@ -1,0 +1,179 @@
+"""
+LaTeX sources as Markdown: pandoc makes them HTML, which is read like any other page.
+
+What pandoc leaves to TeX is filled in on the way: the numbers of tables, figures and formulas, and
+what refers to them.
+"""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+
+from lxml import html
+
+from ccrag.corpus.readers.html import page_of
+from ccrag.corpus.readers.latex_source import whole_source
+from ccrag.corpus.readers.page import Page
+from ccrag.corpus.records import RecordError
+from ccrag.errors import InputError
+
+INSTALL = "pip install 'ccrag[latex]'"
+TIMEOUT_S = 120.0
+MAX_HEAP_MB = 2_048
+_TEMPLATE = Path(__file__).with_name("latex.html")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
+"""What TeX fonts have glyphs for and XML no place."""
+_DELIMITERS = re.compile(r"^\s*\\[(\[]|\\[)\]]\s*$")
+_NUMBERED = re.compile(r"\\begin\{(equation|align|gather|multline|eqnarray|alignat|flalign)\}")
+_LABEL = re.compile(r"\\label\{([^{}]+)\}")
+_UNNUMBERED = re.compile(r"\\(?:nonumber|notag)\b")
+_ROW_END = re.compile(r"(\\\\(?:\[[^\]]*\])?)")
+_ONE_NUMBER = ("equation", "multline")
+"""Environments with one number; others have one a row."""
+
+
+def read_latex(path: Path, data: bytes) -> Page:
+    """
+    The document whose main file `path` holds `data`.
+
+    Raises:
+        RecordError: a part is missing, or pandoc cannot read it.
+        InputError: pandoc is not installed.
+    """
+    source = whole_source(path, data)
+    root = html.document_fromstring(_converted(source), parser=html.HTMLParser(encoding="utf-8"))
+    if not root.text_content().strip():
+        raise RecordError("field", "it holds no text")
+    labels = dict([*_number_formulas(root), *_number_floats(root)])
+    _refer(root, labels)
+    _cite(root)
+    _keep_notes(root)
+    page = page_of(root)
+    return page if next(root.iter("h1"), None) is not None else page._replace(title="")
+
+
+def _converted(source: str) -> bytes:
+    """HTML; pandoc may read nothing but the source and has bounded time and memory."""
+    command = [
+        _pandoc(),
+        *("--from=latex", "--to=html", "--mathjax", "--sandbox", "--shift-heading-level-by=1"),
+        f"--template={_TEMPLATE}",
+        *("+RTS", f"-M{MAX_HEAP_MB}m", "-RTS"),
+    ]
+    try:
+        done = subprocess.run(
+            command, input=source.encode(), capture_output=True, timeout=TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RecordError("syntax", f"pandoc did not end within {TIMEOUT_S:g} s") from error
+    if done.returncode != 0:
+        said = " ".join(done.stderr.decode(errors="replace").split())
+        raise RecordError("syntax", f"not LaTeX that pandoc can read: {said[:300]}")
+    return b"<html><body>" + _CONTROLS.sub(b"", done.stdout) + b"</body></html>"
+
+
+def _pandoc() -> str:
+    """Where pandoc is: the package's own, or one in PATH."""
+    if find_spec("pypandoc") is None:
+        raise InputError(f"LaTeX is read by pandoc: {INSTALL}")
+    import pypandoc
+
+    try:
+        return str(pypandoc.get_pandoc_path())
+    except OSError as error:
+        raise InputError(f"pypandoc is installed without pandoc: {INSTALL}") from error
+
+
+def _number_formulas(root: html.HtmlElement) -> Iterator[tuple[str, str]]:
+    """Give formulas the delimiters of Markdown and, where TeX would, their numbers."""
+    numbers = count(1)
+    for span in list(root.iter("span")):
+        kind = span.get("class", "")
+        if not kind.startswith("math "):
+            continue
+        formula = _DELIMITERS.sub("", "".join(map(str, span.itertext()))).strip()
+        _empty(span)
+        if kind == "math inline":
+            span.text = f"${formula}$"
+            continue
+        numbered, labels = _tagged(formula, numbers)
+        span.tag = "div"
+        span.text = f"$${numbered}$$"
+        yield from labels
+
+
+def _tagged(formula: str, numbers: "count[int]") -> tuple[str, list[tuple[str, str]]]:
+    """A displayed formula with `\\tag` for each number TeX gives it, and labels with numbers."""
+    begun = _NUMBERED.match(formula)
+    if begun is None:
+        return formula, []
+    rows = [formula] if begun[1] in _ONE_NUMBER else _ROW_END.split(formula)
+    labels: list[tuple[str, str]] = []
+    for at in range(0, len(rows), 2):
+        if _UNNUMBERED.search(rows[at]):
+            continue
+        number = str(next(numbers))
+        found = _LABEL.search(rows[at])
+        if found:
+            labels.append((found[1], number))
+            rows[at] = _LABEL.sub(rf"\\tag{{{number}}}", rows[at], count=1)
+    return "".join(rows), labels
+
+
+def _number_floats(root: html.HtmlElement) -> Iterator[tuple[str, str]]:
+    """Let captions begin with what they are and their number, as in print."""
+    for tag, name in (("caption", "Table"), ("figcaption", "Figure")):
+        for number, caption in enumerate(root.iter(tag), start=1):
+            caption.text = f"{name} {number}: {(caption.text or '').lstrip()}"
+            holder = caption.getparent()
+            for element in (holder, None if holder is None else holder.getparent()):
+                if element is not None and element.get("id"):
+                    yield element.get("id", ""), f"{name} {number}"
+
+
+def _refer(root: html.HtmlElement, labels: dict[str, str]) -> None:
+    """Fill references in: `ref` says the number alone, `autoref` and the like what it is too."""
+    for link in list(root.iter("a")):
+        target = labels.get(link.get("data-reference", ""))
+        if target is None:
+            continue
+        kind = link.get("data-reference-type", "ref")
+        name, _, number = target.rpartition(" ")
+        said = {"eqref": f"({number})", "ref": number}.get(kind, f"{name or 'Equation'} {number}")
+        _empty(link)
+        link.text = said
+
+
+def _cite(root: html.HtmlElement) -> None:
+    """Show the keys of what is cited."""
+    for span in list(root.iter("span")):
+        if "citation" in span.get("class", "").split() and not span.text_content().strip():
+            span.text = f"[{', '.join(span.get('data-cites', '').split())}]"
+
+
+def _keep_notes(root: html.HtmlElement) -> None:
+    """Footnotes and the marks that lead to them, as Markdown has them."""
+    for link in list(root.iter("a")):
+        if "footnote-ref" in link.get("class", "").split():
+            number = link.text_content().strip()
+            _empty(link)
+            link.text = f"[^{number}]"
+        elif "footnote-back" in link.get("class", "").split():
+            link.drop_tree()
+    for section in root.find_class("footnotes"):
+        for number, item in enumerate(section.iter("li"), start=1):
+            item.tag = "div"
+            first = next(item.iter("p"), item)
+            first.text = f"[^{number}]: {first.text or ''}"
+
+
+def _empty(element: html.HtmlElement) -> None:
+    """Take out what an element holds, and leave what comes behind it."""
+    tail = element.tail
+    attributes = dict(element.attrib)
+    element.clear()
+    element.attrib.update(attributes)
+    element.tail = tail
