@@ -45,7 +45,7 @@ def read_latex(path: Path, data: bytes) -> Page:
     """
     source = whole_source(path, data)
     root = html.document_fromstring(_converted(source), parser=html.HTMLParser(encoding="utf-8"))
-    if not root.text_content().strip():
+    if not "".join(map(str, root.itertext())).strip():
         raise RecordError("field", "it holds no text")
     labels = dict([*_number_formulas(root), *_number_floats(root)])
     _refer(root, labels)
