@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
 _CAPTION = (
     r"(?:\*\*|_)?(?:table|figure|fig\.|algorithm|listing|scheme|box|tabelle|abbildung|tableau)"
-    r"[ \u00a0](?:[a-z]\.?)?\d+(?:\.\d+)*(?:\*\*|_)?[.:\u2014|]|[表图圖][ \u00a0]?\d+"
+    r"[ \u00a0](?:(?:[a-z]\.?)?\d+(?:\.\d+)*|[ivx]+)(?:\*\*|_)?[.:\u2014|]|[表图圖][ \u00a0]?\d+"
 )
 _STARTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("code", re.compile(r"`{3,}|~{3,}")),

@@ -8,7 +8,8 @@ import pytest
 from ccrag.corpus.blocks import find_blocks
 from ccrag.corpus.load import LoadReport, find_files, read_documents
 from ccrag.corpus.readers.html import read_html
-from ccrag.corpus.readers.layout import Glyph, Line, lines_of, write_pages
+from ccrag.corpus.readers.layout import write_pages
+from ccrag.corpus.readers.lines import Glyph, Line, lines_of
 from ccrag.corpus.records import RecordError
 from ccrag.errors import InputError
 from ccrag.types import Document
@@ -61,7 +62,7 @@ def test_html_without_text() -> None:
         read_html(b"<html><body><script>x</script></body></html>")
 
 
-def glyphs(text: str, *, left: float = 0, bottom: float = 0, gap: float = 5) -> list[Glyph]:
+def glyphs(text: str, *, left: float = 0, baseline: float = 0, gap: float = 5) -> list[Glyph]:
     """Letters 5 points wide in size 10, a tab a wide gap."""
     found = []
     for character in text:
@@ -70,7 +71,7 @@ def glyphs(text: str, *, left: float = 0, bottom: float = 0, gap: float = 5) -> 
             continue
         width = 0 if character.isspace() else gap
         found.append(
-            Glyph(character, 10, False, False, left, left + width, bottom, character == "\u0002")
+            Glyph(character, 10, False, False, left, left + width, baseline, character == "\u0002")
         )
         left += gap
     return found
@@ -83,14 +84,14 @@ def test_lines_and_cells() -> None:
 
 
 def test_pieces_of_one_row_are_one_line() -> None:
-    row = [*glyphs("name\n"), *glyphs("1.5\n", left=100), *glyphs("below", bottom=-12)]
+    row = [*glyphs("name\n"), *glyphs("1.5\n", left=100), *glyphs("below", baseline=-12)]
     assert [line.cells for line in lines_of(row)] == [("name", "1.5"), ("below",)]
 
 
-def line(text: str, bottom: float, *, left: float = 50, **style: object) -> Line:
+def line(text: str, baseline: float, *, left: float = 50, **style: object) -> Line:
     cells = tuple(text.split("\t"))
     facts = {"size": 10.0, "bold": False, "mono": False, **style}
-    return Line(cells, left=left, right=left + 5 * len(text), bottom=bottom, **facts)  # type: ignore[arg-type]
+    return Line(cells, left=left, right=left + 5 * len(text), baseline=baseline, **facts)  # type: ignore[arg-type]
 
 
 def column(*texts: str, top: float = 700) -> list[Line]:

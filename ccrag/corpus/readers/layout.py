@@ -1,5 +1,5 @@
 """
-From characters with places to Markdown: lines, columns, headings, tables, code, paragraphs. Pure.
+From lines with places to Markdown: headings, tables, code, paragraphs. Pure.
 
 All of it is by size, weight and place, which is all a PDF says. What typesetting does not mark is
 not found: a heading in the size and weight of the text is a paragraph, a table without gaps between
@@ -8,140 +8,36 @@ its columns is text.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
-WIDE_GAP = 1.5
-"""Blank between two characters of a line, in units of the font's size, that parts table cells."""
+from ccrag.corpus.readers.lines import Line, without_numbers
+
 HEADING_SCALE = 1.1
 """A heading is larger than the text by this factor, or as large and bold."""
 PARAGRAPH_GAP = 1.35
 """Distance of two lines, in units of the usual one, that parts paragraphs."""
 MAX_HEADING_CHARS = 120
-_LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "\u00a0": " ", "\u0002": ""}
-)
-_SPACE = re.compile(r"\s+")
 _MARKED = re.compile(r"#{1,6}\s|```|~~~|\|")
 """What would be read as Markdown at the beginning of a paragraph."""
 _DIGITS = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(r"\W*(?:page\s+)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d+)?\W*", re.I)
 _NUMBERED = re.compile(r"(?:(?P<number>\d{1,2}(?:\.\d{1,2})*)[.:]?|(?:[A-Z]|[IVX]{1,5})[.:])\s+\S")
-_CAPTION = re.compile(r"(?:Table|Figure|Fig\.|Algorithm|Listing)\s\d+[.:]|Table\s[IVX]+\b")
+CAPTION = re.compile(
+    r"(?:Table|Figure|Fig\.|Algorithm|Listing)\s\d+[.:]|T(?:able|ABLE)\s[IVX]+\b|FIG\.\s\d+\."
+)
+_CAPITALS = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,2})*\.?|[A-Z]\.|[IVX]{1,5}\.)\s+[A-Z][A-Z\s,&:/-]{3,}"
+    r"|ABSTRACT|REFERENCES|ACKNOWLEDGE?MENTS?|CONCLUSIONS?"
+)
+"""A heading that only its capitals show."""
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\"”’)\]]*$")
 _HEADING_END = re.compile(r"[,;]$|[a-z)]\.$")
 _HEADING_WORD = re.compile(r"[^\W\d_]{4}|[\u3040-\u30ff\u3400-\u9fff]{2}")
 _FORMULA = re.compile(r"[=\u2200-\u23ff♣]")
-
-
-class Glyph(NamedTuple):
-    """One character on a page, in points; the origin is the lower left corner."""
-
-    character: str
-    size: float
-    bold: bool
-    mono: bool
-    left: float
-    right: float
-    bottom: float
-    hyphen: bool
-    """A hyphen that only parts a word at the end of a line."""
-
-    @property
-    def inked(self) -> bool:
-        """Whether anything is to be seen."""
-        return self.right > self.left and not self.character.isspace()
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of one column."""
-
-    cells: tuple[str, ...]
-    """Its text, parted where gaps are wide."""
-    size: float
-    bold: bool
-    mono: bool
-    left: float
-    right: float
-    bottom: float
-    hyphen: bool = False
-    """Its last word goes on in the next line."""
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.cells)
-
-
-def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
-    """The lines of a page in the order of its characters, pieces of one row joined."""
-    lines: list[Line] = []
-    run: list[Glyph] = []
-    for glyph in glyphs:
-        if glyph.character in "\r\n":
-            lines += _line(run, hyphen=False)
-            run = []
-        elif glyph.hyphen:
-            lines += _line(run, hyphen=True)
-            run = []
-        else:
-            run.append(glyph)
-    return _side_by_side([*lines, *_line(run, hyphen=False)])
-
-
-def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
-    """The line that `run` makes; none without ink."""
-    ink = [glyph for glyph in run if glyph.inked]
-    if not ink:
-        return
-    size = Counter(round(glyph.size, 1) for glyph in ink).most_common(1)[0][0]
-    cells = [[""]]
-    edge = ink[0].left
-    for glyph in run:
-        if glyph.inked and glyph.left - edge > WIDE_GAP * size:
-            cells.append([""])
-        cells[-1].append(glyph.character)
-        edge = max(edge, glyph.right) if glyph.inked else edge
-    texts = (_SPACE.sub(" ", "".join(cell).translate(_LIGATURES)).strip() for cell in cells)
-    yield Line(
-        tuple(text for text in texts if text),
-        size,
-        sum(glyph.bold for glyph in ink) * 2 > len(ink),
-        sum(glyph.mono for glyph in ink) * 2 > len(ink),
-        min(glyph.left for glyph in ink),
-        max(glyph.right for glyph in ink),
-        median(glyph.bottom for glyph in ink),
-        hyphen,
-    )
-
-
-def _side_by_side(lines: Sequence[Line]) -> list[Line]:
-    """Pieces of one row, set one after the other, as one line of several cells."""
-    joined: list[Line] = []
-    for line in lines:
-        before = joined[-1] if joined else None
-        if (
-            before is not None
-            and abs(before.bottom - line.bottom) < 0.25 * line.size
-            and line.left > before.right
-        ):
-            cells = (*before.cells, *line.cells)
-            joined[-1] = Line(
-                cells if line.left - before.right > WIDE_GAP * line.size else (" ".join(cells),),
-                before.size,
-                before.bold and line.bold,
-                before.mono and line.mono,
-                before.left,
-                line.right,
-                before.bottom,
-                line.hyphen,
-            )
-        else:
-            joined.append(line)
-    return joined
 
 
 class _Placed(NamedTuple):
@@ -160,7 +56,7 @@ def write_pages(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[int, ...]]:
     """
     placed = [
         _Placed(number, line)
-        for number, lines in enumerate(_without_running_heads(pages))
+        for number, lines in enumerate(_without_running_heads(without_numbers(pages)))
         for line in lines
     ]
     if not placed:
@@ -186,7 +82,7 @@ def _without_running_heads(pages: Sequence[Sequence[Line]]) -> Iterator[list[Lin
 
 def _edges(lines: Sequence[Line]) -> list[Line]:
     """The two highest and the two lowest lines of a page."""
-    by_height = sorted(lines, key=lambda line: -line.bottom)
+    by_height = sorted(lines, key=lambda line: -line.baseline)
     return [*by_height[:2], *by_height[-2:]] if len(by_height) > 4 else []
 
 
@@ -213,9 +109,9 @@ class _Style:
         (size, bold), _ = chars.most_common(1)[0]
         text = [line for line in lines if line.size == size]
         gaps = [
-            before.bottom - line.bottom
+            before.baseline - line.baseline
             for before, line in pairwise(text)
-            if 0 < before.bottom - line.bottom < 3 * size
+            if 0 < before.baseline - line.baseline < 3 * size
         ]
         larger = {line.size for line in lines if line.size >= HEADING_SCALE * size}
         return cls(
@@ -228,6 +124,7 @@ class _Style:
         marked = line.size >= HEADING_SCALE * self.size or (
             line.bold and not self.bold and line.size >= 0.97 * self.size
         )
+        marked = marked or _CAPITALS.fullmatch(text) is not None
         return (
             marked
             and len(line.cells) < 3
@@ -235,7 +132,7 @@ class _Style:
             and len(text) <= MAX_HEADING_CHARS
             and _HEADING_WORD.search(text) is not None
             and _FORMULA.search(text) is None
-            and _CAPTION.match(text) is None
+            and CAPTION.match(text) is None
             and _HEADING_END.search(text) is None
         )
 
@@ -270,7 +167,9 @@ def _blocks(placed: Sequence[_Placed], style: _Style) -> Iterator[_Block]:
 def _kinds(lines: Sequence[Line], style: _Style) -> list[str]:
     kinds = ["heading" if style.is_heading(line) else "text" for line in lines]
     for at, line in enumerate(lines):
-        if line.mono:
+        if line.row:
+            kinds[at] = "row"
+        elif line.mono:
             kinds[at] = "code"
         elif len(line.cells) > 1 and kinds[at] == "text":
             beside = [lines[near] for near in (at - 1, at + 1) if 0 <= near < len(lines)]
@@ -295,9 +194,9 @@ def _parts(before: _Placed, item: _Placed, first: Line, style: _Style, *, headin
     above, line = before.line, item.line
     if above.hyphen:
         return False
-    if abs(line.size - above.size) > 0.08 * above.size or _CAPTION.match(line.text):
+    if abs(line.size - above.size) > 0.08 * above.size or CAPTION.match(line.text):
         return True
-    fall = above.bottom - line.bottom
+    fall = above.baseline - line.baseline
     if before.page != item.page or fall < 0 or fall > 20 * style.leading:
         return heading or _ENDS_SENTENCE.search(above.text) is not None
     if heading:

@@ -15,13 +15,18 @@ from typing import NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
-from ccrag.corpus.readers.layout import Glyph, Line, lines_of, write_pages
+from ccrag.corpus.readers.layout import write_pages
+from ccrag.corpus.readers.lines import Glyph, Line
 from ccrag.corpus.readers.page import Page
+from ccrag.corpus.readers.ruled import Rule, lines_with_tables
 from ccrag.corpus.records import RecordError
 
 _PDFIUM = Lock()
 """pdfium is not made for several threads."""
 _FONT_NAME_BYTES = 256
+MAX_RULE_HEIGHT = 2.5
+MIN_RULE_WIDTH = 60.0
+"""In points; shorter ones are fractions, axes and marks."""
 _BOLD = re.compile(r"bold|black|heavy|-bd|cmbx|sfbx|medi$", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|typewriter|cmtt|sftt|consol", re.IGNORECASE)
 
@@ -52,21 +57,36 @@ def read_pdf(data: bytes) -> Page:
 def _lines(page: pdfium.PdfPage) -> list[Line]:
     textpage = page.get_textpage()
     try:
-        return lines_of(_glyphs(textpage))
+        return lines_with_tables(list(_glyphs(textpage)), list(_rules(page)))
     finally:
         textpage.close()
         page.close()
 
 
+def _rules(page: pdfium.PdfPage) -> Iterator[Rule]:
+    """The horizontal lines of a page: drawn, filled, or pictures of one."""
+    for drawn in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)):
+        left, bottom, right, top = drawn.get_bounds()
+        if top - bottom <= MAX_RULE_HEIGHT and right - left >= MIN_RULE_WIDTH:
+            yield Rule(left, right, (top + bottom) / 2)
+
+
 def _glyphs(textpage: pdfium.PdfTextPage) -> Iterator[Glyph]:
     """Every character with its place; those without ink, such as line ends, have no width."""
-    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    left, right, bottom, top, origin, baseline = (ctypes.c_double() for _ in range(6))
     handle = textpage.raw
     font = _Font(1.0, bold=False, mono=False)
     between_words = True
+    high = 0
     for at in range(textpage.count_chars()):
-        character = chr(raw.FPDFText_GetUnicode(handle, at))
+        code = raw.FPDFText_GetUnicode(handle, at)
+        if 0xD800 <= code < 0xDC00:  # pdfium counts in UTF-16: its other half comes next
+            high = code
+            continue
+        character = _character(high, code)
+        high = 0
         raw.FPDFText_GetCharBox(handle, at, left, right, bottom, top)
+        raw.FPDFText_GetCharOrigin(handle, at, origin, baseline)
         if between_words:  # a font seldom changes inside a word, and asking for it takes time
             font = _font(handle, at)
         between_words = character.isspace()
@@ -77,9 +97,16 @@ def _glyphs(textpage: pdfium.PdfTextPage) -> Iterator[Glyph]:
             font.mono,
             left.value,
             right.value,
-            bottom.value,
+            baseline.value,
             raw.FPDFText_IsHyphen(handle, at) == 1,
         )
+
+
+def _character(high: int, code: int) -> str:
+    """The character of a code unit, or of two."""
+    if 0xDC00 <= code < 0xE000:
+        return chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)) if high else "\ufffd"
+    return chr(code)
 
 
 class _Font(NamedTuple):

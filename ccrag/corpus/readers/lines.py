@@ -1,0 +1,159 @@
+"""From characters with places to the lines of a page. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from statistics import median
+from typing import NamedTuple
+
+WIDE_GAP = 1.5
+"""Blank between two characters of a line, in units of the font's size, that parts table cells."""
+_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "\u00a0": " "}
+_LOST = {chr(code): "\ufffd" for code in (*range(0x20), 0x7F) if not chr(code).isspace()}
+"""Codes of glyphs that a font names no character for."""
+_TRANSLATED = str.maketrans(_LOST | _LIGATURES | {"\u0002": ""})
+_SPACE = re.compile(r"\s+")
+_NUMBER = re.compile(r"(\d{1,4})(?:\s|$)")
+MIN_NUMBERED = 10
+
+
+class Glyph(NamedTuple):
+    """One character on a page, in points; the origin is the page's lower left corner."""
+
+    character: str
+    size: float
+    bold: bool
+    mono: bool
+    left: float
+    right: float
+    baseline: float
+    hyphen: bool
+    """A hyphen that only parts a word at the end of a line."""
+
+    @property
+    def inked(self) -> bool:
+        """Whether anything is to be seen."""
+        return self.right > self.left and not self.character.isspace()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of one column."""
+
+    cells: tuple[str, ...]
+    """Its text, parted where gaps are wide."""
+    size: float
+    bold: bool
+    mono: bool
+    left: float
+    right: float
+    baseline: float
+    hyphen: bool = False
+    """Its last word goes on in the next line."""
+    row: bool = False
+    """It is known to be a table's."""
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.cells)
+
+
+def tidy(text: str) -> str:
+    """`text` with ligatures undone and white space made single blanks."""
+    return _SPACE.sub(" ", text.translate(_TRANSLATED)).strip()
+
+
+def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
+    """The lines of a page in the order of its characters, pieces of one row joined."""
+    lines: list[Line] = []
+    run: list[Glyph] = []
+    for glyph in glyphs:
+        if glyph.character in "\r\n":
+            lines += _line(run, hyphen=False)
+            run = []
+        elif glyph.hyphen:
+            lines += _line(run, hyphen=True)
+            run = []
+        else:
+            run.append(glyph)
+    return _side_by_side([*lines, *_line(run, hyphen=False)])
+
+
+def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
+    """The line that `run` makes; none without ink."""
+    ink = [glyph for glyph in run if glyph.inked]
+    if not ink:
+        return
+    size = Counter(round(glyph.size, 1) for glyph in ink).most_common(1)[0][0]
+    cells = [[""]]
+    edge = ink[0].left
+    for glyph in run:
+        if glyph.inked and glyph.left - edge > WIDE_GAP * size:
+            cells.append([""])
+        cells[-1].append(glyph.character)
+        edge = max(edge, glyph.right) if glyph.inked else edge
+    texts = (tidy("".join(cell)) for cell in cells)
+    yield Line(
+        tuple(text for text in texts if text),
+        size,
+        sum(glyph.bold for glyph in ink) * 2 > len(ink),
+        sum(glyph.mono for glyph in ink) * 2 > len(ink),
+        min(glyph.left for glyph in ink),
+        max(glyph.right for glyph in ink),
+        median(glyph.baseline for glyph in ink),
+        hyphen,
+    )
+
+
+def _side_by_side(lines: Sequence[Line]) -> list[Line]:
+    """Pieces of one row, set one after the other, as one line of several cells."""
+    joined: list[Line] = []
+    for line in lines:
+        before = joined[-1] if joined else None
+        if (
+            before is not None
+            and abs(before.baseline - line.baseline) < 0.25 * line.size
+            and line.left > before.right
+        ):
+            cells = (*before.cells, *line.cells)
+            joined[-1] = Line(
+                cells if line.left - before.right > WIDE_GAP * line.size else (" ".join(cells),),
+                before.size,
+                before.bold and line.bold,
+                before.mono and line.mono,
+                before.left,
+                line.right,
+                before.baseline,
+                line.hyphen,
+            )
+        else:
+            joined.append(line)
+    return joined
+
+
+def without_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
+    """
+    Pages without the numbers that manuscripts have in the margin, line by line.
+
+    They are numbers when most lines begin with one, nearly always the one before plus 1.
+    """
+    numbers = [int(found[1]) for found in map(_number, chain(*pages)) if found]
+    steps = sum(b - a == 1 for a, b in pairwise(numbers))
+    most = 2 * len(numbers) >= sum(map(len, pages)) and 5 * steps >= 4 * len(numbers)
+    if not most or len(numbers) < MIN_NUMBERED:
+        return [*map(list, pages)]
+    return [[bare for line in lines if (bare := _without_number(line)).cells] for lines in pages]
+
+
+def _number(line: Line) -> re.Match[str] | None:
+    return _NUMBER.match(line.text)
+
+
+def _without_number(line: Line) -> Line:
+    found = None if line.row else _number(line)
+    if found is None:
+        return line
+    first = line.cells[0].removeprefix(found[1]).lstrip()
+    return replace(line, cells=(first, *line.cells[1:]) if first else line.cells[1:])
