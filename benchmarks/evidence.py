@@ -1,11 +1,12 @@
 """
 The grid over evidence in one paper: passage size x overlap x way of ranking x depth x neighbours.
 
-    python -m benchmarks.evidence paper.md questions.jsonl [--language question_zh]
+    python -m benchmarks.evidence paper.md questions.jsonl [--language FIELD] [--reranker FOLDER]
 
 A question file is JSONL: `question` (or the field named by --language) and `evidence`, a list of
 objects with `quote`. Ranking is in memory, BM25 by the pipeline's words, vectors and tokens by its
-encoder; no engine is needed.
+encoder, the last way by a cross-encoder if one is given, over the shortlist of the way before; no
+engine is needed.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from ccrag.evaluation.quote_ways import Context, QuoteEnd, context_chars, quote_
 from ccrag.evaluation.rundata import Place
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import load_encoder
+from ccrag.models.reranker import Reranker, load_reranker
 from ccrag.models.token_vectors import token_encoder_of
 from ccrag.retrieval.analysis import terms
 from ccrag.retrieval.lexical import bm25_scores
@@ -65,11 +67,19 @@ WAYS: Mapping[str, Callable[[Mapping[str, Scores]], Scores]] = {
 }
 
 
+RERANK_OF = "hybrid + section (RRF)"
+RERANKED = "cross-encoder over its 30 best"
+SHORTLIST = 30
+
+
 class Signals:
     """Every score of every passage of one cutting for a question."""
 
-    def __init__(self, passages: Sequence[Passage], encoder: CachedEncoder) -> None:
+    def __init__(
+        self, passages: Sequence[Passage], encoder: CachedEncoder, reranker: Reranker | None
+    ) -> None:
         self._encoder = encoder
+        self._reranker = reranker
         self._tokens = token_encoder_of(encoder)
         self._searched = [terms(passage_searched(passage)) for passage in passages]
         openings: dict[tuple[str, ...], str] = {}
@@ -78,9 +88,9 @@ class Signals:
         self._outlines = [
             terms(plain(" ".join((*p.section, openings[p.section])))) for p in passages
         ]
-        texts = [passage_search_text(passage) for passage in passages]
-        self._vectors = encoder.encode_passages(texts).vectors
-        self._text_tokens = self._tokens.token_vectors(texts)
+        self._texts = [passage_search_text(passage) for passage in passages]
+        self._vectors = encoder.encode_passages(self._texts).vectors
+        self._text_tokens = self._tokens.token_vectors(self._texts)
         owned = [
             (at, sentence)
             for at, passage in enumerate(passages)
@@ -97,7 +107,7 @@ class Signals:
         weights = token_weights(tokens, self._text_tokens)
         sentences = np.full(len(self._searched), -1.0)
         np.maximum.at(sentences, self._owners, match_scores(tokens, self._sentence_tokens, weights))
-        return {
+        scores = {
             "overlap": np.array([float(len(set(asked) & set(text))) for text in self._searched]),
             "bm25": bm25_scores(asked, self._searched, k1=1.5, b=0.75),
             "outline": bm25_scores(asked, self._outlines, k1=1.5, b=0.75),
@@ -105,6 +115,17 @@ class Signals:
             "tokens": match_scores(tokens, self._text_tokens, weights),
             "sentences": sentences,
         }
+        if self._reranker is not None:
+            scores["model"] = self._reranked(question, WAYS[RERANK_OF](scores), self._reranker)
+        return scores
+
+    def _reranked(self, question: str, first: Scores, reranker: Reranker) -> Scores:
+        """The model's scores of the shortlist; the others stay below it, in their order."""
+        best = np.argsort(-first, kind="stable")[:SHORTLIST]
+        scores: Scores = first - first.max()
+        found = np.array(reranker.scores(question, [self._texts[at] for at in best]).values)
+        scores[best] = 1 + found - found.min()
+        return scores
 
 
 def _place(passage: Passage) -> Place:
@@ -148,17 +169,20 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("--language", default="question")
     parser.add_argument("--encoder", default=EncoderSettings().model)
+    parser.add_argument("--reranker", help="folder or name of a cross-encoder")
     given = parser.parse_args()
     [document] = read_documents(find_files([given.paper], LoadReport()))
     questions = [orjson.loads(line) for line in given.questions.read_bytes().splitlines()]
     encoder = load_encoder(EncoderSettings(model=given.encoder))
+    reranker = load_reranker(given.reranker) if given.reranker else None
+    ways = dict(WAYS) | ({RERANKED: lambda s: s["model"]} if reranker else {})
     print("| chars | overlap | way | top + neighbours | QR | ER | MRR | characters |")  # noqa: T201
     print("|---|---|---|---|---|---|---|---|")  # noqa: T201
     for max_chars, overlap in product(MAX_CHARS, OVERLAP_CHARS):
         passages = block_passages(document, max_chars=max_chars, overlap_chars=overlap)
-        signals = Signals(passages, encoder)
+        signals = Signals(passages, encoder, reranker)
         scores = [signals.of(question[given.language]) for question in questions]
-        for name, way in WAYS.items():
+        for name, way in ways.items():
             orders = [
                 [passages[at] for at in np.argsort(-way(score), kind="stable")] for score in scores
             ]

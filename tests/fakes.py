@@ -9,7 +9,9 @@ import numpy as np
 from ccrag.chat.reply import ChatReply, Usage
 from ccrag.chat.request import ChatRequest
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoded
+from ccrag.models.batching import unit_rows
+from ccrag.models.cached import ModelOutput
+from ccrag.models.encoder import Encoded, Matrix, OnProgress
 from ccrag.models.reranker import Scores
 from ccrag.retrieval.token_match import TokenVectors
 
@@ -43,6 +45,34 @@ class HashEncoder:
         seed = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
         row = np.random.default_rng(seed).standard_normal(self.dimension)
         return row / np.linalg.norm(row)
+
+
+class LengthModel:
+    """`(length, 1)` of prefix and text, scaled by `drift`; reads four characters."""
+
+    model_id = "length"
+    revision = "1"
+    dimension = 2
+
+    def __init__(self, *, drift: float = 0.0, fails_after: int | None = None) -> None:
+        self.options = {"precision": "fp32"}
+        self.read: list[str] = []
+        self._drift = drift
+        self._fails_after = fails_after
+
+    def encode(self, texts: Sequence[str], *, prefix: str, on_progress: OnProgress) -> ModelOutput:
+        if self._fails_after is not None and len(self.read) >= self._fails_after:
+            raise KeyboardInterrupt
+        self.read.extend(prefix + text for text in texts)
+        on_progress(len(texts))
+        return ModelOutput(self.rows(texts, prefix), [len(text) > 4 for text in texts])
+
+    def rows(self, texts: Sequence[str], prefix: str = "") -> Matrix:
+        rows = [[len(prefix + text) + self._drift, 1] for text in texts]
+        return unit_rows(np.array(rows, dtype=np.float32).reshape(-1, 2))
+
+    def facts(self) -> dict[str, str]:
+        return {}
 
 
 class HashTokens:

@@ -12,9 +12,10 @@ Imports torch: only to be imported where a model is loaded.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -42,21 +43,43 @@ class Tokens(NamedTuple):
     mask: Tensor
 
 
+class _Memory:
+    """Token vectors of texts that were read before; safe for threads."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Tensor] = {}
+        self._tokens = 0
+        self._lock = Lock()
+
+    def of(self, keys: Iterable[bytes]) -> dict[bytes, Tensor]:
+        """What is known of these texts."""
+        with self._lock:
+            return {key: self._known[key] for key in keys if key in self._known}
+
+    def keep(self, read: Mapping[bytes, Tensor]) -> None:
+        """Keep texts as far as there is room."""
+        with self._lock:
+            for key, vectors in read.items():
+                if key not in self._known and self._tokens < MAX_REMEMBERED:
+                    self._known[key] = vectors
+                    self._tokens += len(vectors)
+
+
 class ApartTransformer(Transformer):  # type: ignore[misc]
     """An encoder, itself never trained, that reads a pair's texts as if each stood alone."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._known: dict[bytes, Tensor] | None = None
+        self._memory: _Memory | None = None
 
     @contextmanager
     def remembering(self) -> Iterator[None]:
         """Read each text once while this lasts: right only as long as the encoder stays."""
-        self._known = {}
+        self._memory = _Memory()
         try:
             yield
         finally:
-            self._known = None
+            self._memory = None
 
     def forward(self, features: Features, **kwargs: Any) -> Features:
         """Add `query` and `text`, each a `Tokens`."""
@@ -75,12 +98,13 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
     def _read(self, rows: Sequence[Tensor], **kwargs: Any) -> list[Tensor]:
         """Token vectors `(tokens, dim)` of each text, given as ids."""
         keys = [row.cpu().numpy().tobytes() for row in rows]
-        known = {} if self._known is None else self._known
+        known = {} if self._memory is None else self._memory.of(keys)
         new = {key: row for key, row in zip(keys, rows, strict=True) if key not in known}
-        found = dict(zip(new, self._encode(list(new.values()), **kwargs), strict=True))
-        if sum(map(len, known.values())) < MAX_REMEMBERED:
-            known |= found
-        return [found[key] if key in found else known[key] for key in keys]
+        read = dict(zip(new, self._encode(list(new.values()), **kwargs), strict=True))
+        if self._memory is not None:
+            self._memory.keep(read)
+        known |= read
+        return [known[key] for key in keys]
 
     def _encode(self, rows: Sequence[Tensor], **kwargs: Any) -> list[Tensor]:
         if not rows:

@@ -8,38 +8,10 @@ import pytest
 
 from ccrag.config import EncoderSettings
 from ccrag.errors import InvariantError, ModelError
-from ccrag.models.batching import unit_rows
 from ccrag.models.cache import VectorCache
 from ccrag.models.cached import TEXTS_PER_CALL, CachedEncoder, ModelOutput
 from ccrag.models.encoder import Matrix, OnProgress, encoder_identity
-
-
-class LengthModel:
-    """`(length, 1)` of prefix and text, scaled by `drift`; reads four characters."""
-
-    model_id = "length"
-    revision = "1"
-    dimension = 2
-
-    def __init__(self, *, drift: float = 0.0, fails_after: int | None = None) -> None:
-        self.options = {"precision": "fp32"}
-        self.read: list[str] = []
-        self._drift = drift
-        self._fails_after = fails_after
-
-    def encode(self, texts: Sequence[str], *, prefix: str, on_progress: OnProgress) -> ModelOutput:
-        if self._fails_after is not None and len(self.read) >= self._fails_after:
-            raise KeyboardInterrupt
-        self.read.extend(prefix + text for text in texts)
-        on_progress(len(texts))
-        return ModelOutput(self.rows(texts, prefix), [len(text) > 4 for text in texts])
-
-    def rows(self, texts: Sequence[str], prefix: str = "") -> Matrix:
-        rows = [[len(prefix + text) + self._drift, 1] for text in texts]
-        return unit_rows(np.array(rows, dtype=np.float32).reshape(-1, 2))
-
-    def facts(self) -> dict[str, str]:
-        return {}
+from tests.fakes import LengthModel
 
 
 @pytest.fixture

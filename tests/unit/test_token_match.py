@@ -1,5 +1,6 @@
 """The head that makes a cross-encoder of an encoder, on a tiny encoder with random weights."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,23 @@ def test_a_text_is_read_once_while_it_is_remembered(model: Any) -> None:
     read.clear()
     scored(model, pairs[0])
     assert sum(read) == 2
+
+
+def test_several_threads_remember_together(model: Any) -> None:
+    pairs = [("alpha", " ".join(["beta"] * count)) for count in range(1, 9)] * 40
+    expected = [scored(model, pair) for pair in pairs[:8]] * 40
+    with model[0].remembering(), ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda pair: scored(model, pair), pairs))
+    assert found == [pytest.approx(score, abs=1e-4) for score in expected]
+
+
+def test_no_more_is_remembered_than_there_is_room_for(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccrag.models.token_match.MAX_REMEMBERED", 1)
+    with model[0].remembering():
+        scored(model, ("alpha", "beta"), ("alpha", "gamma"))
+        assert len(model[0]._memory._known) == 1
 
 
 def test_trained_query_and_text_read_each_other(model: Any) -> None:
