@@ -12,12 +12,14 @@ from ccrag.config import Settings
 from ccrag.corpus.given import Corpus
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.scan import CorpusScan
+from ccrag.corpus.units import Units, make_units
 from ccrag.cutting import EncodingCounts, cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.names import Recipe
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
-from ccrag.recipes import recipe_of
+from ccrag.models.tokens import load_token_counter
+from ccrag.recipes import recipe_of, unit_rules
 
 OnDocuments = Callable[[int, int], None]
 """Called with the documents cut (and encoded) so far, and with how many there are."""
@@ -104,12 +106,19 @@ def index_corpus(
             counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
             chunking, stored = settings.chunking, recipe.vectors is not None
             done = cut_documents(counted, chunking, encoder, with_vectors=stored, counts=counts)
-            for number, document in enumerate(done, start=1):
-                yield document
+            units = _units(corpus, settings) if recipe.units is not None else None
+            for number, item in enumerate(done, start=1):
+                yield item if units is None else item._replace(parts=units.parts(item.document))
                 on_progress(number, corpus.count)
 
         built = build(client, plan, lambda: prefetched(cut(), depth=512), settings.engine)
         return IndexReport(corpus.report, built, counts, perf_counter() - began)
+
+
+def _units(corpus: Corpus, settings: Settings) -> Units:
+    """The units of the collection, which is read for their links once or twice more."""
+    count = load_token_counter(settings.budget.tokenizer)
+    return make_units(corpus.documents, unit_rules(settings), count)
 
 
 def _recipe_and_encoder(settings: Settings) -> tuple[Recipe, Encoder | None]:

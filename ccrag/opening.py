@@ -19,6 +19,7 @@ from ccrag.models.llm import Llm, load_llm
 from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker
 from ccrag.models.token_vectors import TransformerTokens, token_encoder_of
+from ccrag.models.tokens import load_token_counter
 from ccrag.pipeline import (
     Pipeline,
     asks_before_answering,
@@ -79,6 +80,7 @@ class Models:
             support=support,
             writer=writer,
             tokens=tokens,
+            count=load_token_counter(settings.budget.tokenizer),
         )
 
     def encoding_counts(self) -> tuple[int, int]:

@@ -14,11 +14,9 @@ from time import perf_counter
 from ccrag.answering.support import Support
 from ccrag.concurrency import in_order
 from ccrag.config import FusionSettings, PipelineSettings
-from ccrag.engine import bodies, hits
 from ccrag.engine.index import Index
 from ccrag.errors import (
     CcragError,
-    EngineError,
     UnknownCollectionError,
     UnknownDocumentError,
 )
@@ -28,14 +26,14 @@ from ccrag.models.reranker import Reranker
 from ccrag.models.token_vectors import TokenEncoder
 from ccrag.retrieval.feedback import feedback_terms, feedback_variant
 from ccrag.retrieval.fusion import highest, rrf
-from ccrag.retrieval.neighbours import neighbour_ordinals, with_neighbours
-from ccrag.retrieval.select import select
-from ccrag.retrieval.variants import has_temporal_intent
+from ccrag.retrieval.tokens import TokenCounter, estimate_tokens
 from ccrag.stages.asking import asks_of, encode_wordings, put_wordings
 from ccrag.stages.lists import Ask, Lists, lists_of
+from ccrag.stages.passages import PassageReading
 from ccrag.stages.reading import Reader
 from ccrag.stages.reranking import reranking_of
 from ccrag.stages.rewriting import Rewriting, asks_for_rewrites
+from ccrag.stages.units import UnitReading
 from ccrag.stages.way import Failure, Watch, Way, unwatched
 from ccrag.stages.writing import Writer, writer_of
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
@@ -58,6 +56,7 @@ class Pipeline:
         support: Support | None = None,
         writer: Writer | None = None,
         tokens: TokenEncoder | None = None,
+        count: TokenCounter = estimate_tokens,
     ) -> None:
         """
         Put the stages together; see `opening.open_pipeline` for models and index from settings.
@@ -69,6 +68,7 @@ class Pipeline:
             support: holds generated sentences against their evidence; None: by words.
             writer: writes the answers instead of the one that `settings` name.
             tokens: needed by the signals that compare tokens.
+            count: counts the tokens of what is read against `budget.max_tokens`.
         """
         self.settings = settings
         self.index = index
@@ -82,6 +82,8 @@ class Pipeline:
             encoder=encoder,
             tokens=tokens,
         )
+        self._passages = PassageReading(settings, index, count)
+        self._units = UnitReading(settings, index, encoder, count)
         self._reader = Reader(settings, encoder, reranker)
         self._writer = writer or writer_of(settings, llm, support=support)
 
@@ -139,9 +141,9 @@ class Pipeline:
             ("fusion", self._fuse),
             ("texts", self._fetch_shortlists),
             ("rerank", self._reranking.rerank),
-            ("select", self._select),
-            ("neighbours", self._add_neighbours),
-            ("evidence", self._reader.read if answering else _leave_unread),
+            ("select", self._passages.select if self._by_passages else self._units.read),
+            ("neighbours", self._passages.widen if self._by_passages else _leave),
+            ("evidence", self._reader.read if answering else _leave),
             ("answer", self._writer.write if answering else _leave_unanswered),
         )
         for name, step in steps:
@@ -152,6 +154,10 @@ class Pipeline:
                 way.seconds[name] = (perf_counter() - began) / len(alive)
             watch(name, alive)
         return ways
+
+    @property
+    def _by_passages(self) -> bool:
+        return self.settings.select.read == "passages"
 
     def _check_candidates(self, ways: list[Way]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""
@@ -247,37 +253,6 @@ class Pipeline:
             wanted = way.current().hits[:depth]
             way.passages = {hit.passage_id: passages[hit.passage_id] for hit in wanted}
 
-    def _select(self, ways: list[Way]) -> None:
-        settings = self.settings.select
-        for way in ways:
-            way.selected, notes = select(
-                way.current().top(self.settings.rerank.shortlist),
-                passages=way.passages,
-                max_passages=settings.passages,
-                max_per_document=settings.max_per_document,
-                near_duplicate=settings.near_duplicate,
-                temporal_coverage=settings.temporal_coverage and has_temporal_intent(way.question),
-                max_words=settings.max_words,
-            )
-            way.notes += notes
-            way.read = tuple(way.passages[hit.passage_id] for hit in way.selected)
-
-    def _add_neighbours(self, ways: list[Way]) -> None:
-        """Passages beside the selected ones, inside their sections: one request for all queries."""
-        width = self.settings.select.neighbours
-        if not width:
-            return
-        wanted = [(way, *item) for way in ways for item in _wanted_neighbours(way, width)]
-        slots = self.index.search([bodies.ordinals_body(doc, at) for _, doc, at in wanted])
-        for (way, _, _), slot in zip(wanted, slots, strict=True):
-            if isinstance(slot, EngineError):
-                way.error = slot
-                continue
-            found = hits.parse_passages(way.query, slot)
-            way.passages |= {passage.passage_id: passage for passage in found}
-        for way in ways:
-            way.read = with_neighbours(way.read, tuple(way.passages.values()), width=width)
-
 
 def _fused(lists: Sequence[Ranking], settings: FusionSettings) -> Ranking:
     if settings.method == "highest":
@@ -286,8 +261,8 @@ def _fused(lists: Sequence[Ranking], settings: FusionSettings) -> Ranking:
     return rrf(lists, k=settings.rrf_k, weights=weights)
 
 
-def _leave_unread(ways: list[Way]) -> None:
-    """A search wants no evidence."""
+def _leave(ways: list[Way]) -> None:
+    """Nothing is to be done: a search wants no evidence, units bring what they hold."""
 
 
 def _leave_unanswered(ways: list[Way]) -> None:
@@ -320,9 +295,3 @@ def needs_support(settings: PipelineSettings) -> bool:
     answer = settings.answer
     checked = answer.generator == "llm" and answer.unsupported != "keep"
     return checked and answer.support_model is not None
-
-
-def _wanted_neighbours(way: Way, width: int) -> list[tuple[DocId, set[int]]]:
-    """Documents and ordinals that are not read yet, in a stable order."""
-    wanted: dict[DocId, set[int]] = neighbour_ordinals(way.read, width=width)
-    return sorted(wanted.items(), key=lambda item: item[0])

@@ -1,13 +1,15 @@
 """Which passages a pipeline needs: the index-time part of its settings, as a recipe."""
 
 import re
+from collections.abc import Mapping
 
 from ccrag.config import ChunkingSettings, PipelineSettings
 from ccrag.corpus.block_windows import BLOCK_WINDOWS_VERSION
 from ccrag.corpus.chunking import CHUNKER_VERSION
 from ccrag.corpus.semantic import SEMANTIC_VERSION
-from ccrag.corpus.units import UnitRules
-from ccrag.engine.names import Recipe
+from ccrag.corpus.units import UNITS_VERSION, UnitRules, file_digest
+from ccrag.engine.names import Recipe, UnitRecipe
+from ccrag.models.tokens import ESTIMATE, tokenizer_identity
 from ccrag.retrieval.plain import PLAIN_VERSION
 
 PUBLISHED_K1_B = (1.5, 0.75)
@@ -50,7 +52,48 @@ def recipe_of(settings: PipelineSettings) -> Recipe:
         b=bm25.b,
         vectors=stored,
         needs_encoder=needs_encoder,
+        units=unit_recipe(settings) if reads_units(settings) else None,
     )
+
+
+def reads_units(settings: PipelineSettings) -> bool:
+    """Whether a pipeline needs units stored in the index."""
+    return settings.select.read != "passages"
+
+
+def unit_recipe(settings: PipelineSettings) -> UnitRecipe:
+    """
+    The grouping a pipeline needs.
+
+    Raises:
+        InputError: the grouping file cannot be read.
+        ModelError: the tokenizer cannot be had.
+    """
+    units = settings.units
+    parameters = {
+        "grouping": units.grouping,
+        "tokenizer": tokenizer_identity(settings.budget.tokenizer),
+        "version": str(UNITS_VERSION),
+    }
+    if units.grouping in ("links", "sections"):
+        parameters["max_tokens"] = str(units.max_tokens)
+    if units.grouping in ("links", "file"):
+        parameters |= {"links": units.links, "versions": units.versions}
+    if units.grouping == "file" and units.file is not None:
+        parameters["file"] = file_digest(units.file)
+    return UnitRecipe(_units_name(parameters), tuple(sorted(parameters.items())))
+
+
+def _units_name(parameters: Mapping[str, str]) -> str:
+    """The grouping with what its own settings say, e.g. `links-both-apart-4000t`."""
+    details = [parameters[n] for n in ("links", "versions") if n in parameters]
+    if "max_tokens" in parameters:
+        details.append(f"{parameters['max_tokens']}t")
+    if "file" in parameters:
+        details.append(parameters["file"][:8])
+    if parameters["tokenizer"] != ESTIMATE:
+        details.append(f"tokenizer-{parameters['tokenizer'][:8]}")
+    return "-".join((parameters["grouping"], *details))
 
 
 def unit_rules(settings: PipelineSettings) -> UnitRules:

@@ -395,3 +395,5 @@ class Result:
     trace: Trace
     selected: tuple[PassageId, ...] = ()
     """The passages of the ranking that were selected, best first, without neighbours."""
+    units: tuple[Unit, ...] = ()
+    """The units that were read, best first, and only what was read of them; () otherwise."""

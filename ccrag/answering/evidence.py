@@ -111,11 +111,12 @@ def choose(
 
 
 def _first_spans(passage: Passage, depth: int) -> Iterator[Span]:
-    trimmed = (_trimmed(passage, span) for span in passage.sentences)
+    trimmed = (trimmed_span(passage, span) for span in passage.sentences)
     return islice((span for span in trimmed if span.start < span.end), depth)
 
 
-def _trimmed(passage: Passage, span: Span) -> Span:
+def trimmed_span(passage: Passage, span: Span) -> Span:
+    """Return `span` without the white space at its ends."""
     text = passage.slice(span)
     start = span.start + len(text) - len(text.lstrip())
     return Span(start, max(start, span.start + len(text.rstrip())))

@@ -25,7 +25,18 @@ from ccrag.chat.request import (
 )
 from ccrag.errors import InvariantError
 from ccrag.retrieval.analysis import budget_words
-from ccrag.types import JSON, Answer, Evidence, ModelCall, Note, Passage, PassageId, Query
+from ccrag.types import (
+    JSON,
+    Answer,
+    DocId,
+    Evidence,
+    ModelCall,
+    Note,
+    Passage,
+    PassageId,
+    Query,
+    Unit,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,8 @@ def generate(
     passages: Mapping[PassageId, Passage],
     generation: Generation,
     ask: Ask,
+    *,
+    units: Sequence[Unit] = (),
 ) -> Generated:
     """
     The answer to `query` out of `evidence`; the abstention when there is too little of it.
@@ -71,6 +84,7 @@ def generate(
 
     Args:
         passages: those the evidence stands in, for titles and dates.
+        units: what was read together, if units were, for the headers of documents.
 
     Raises:
         CandidateLeakError: evidence from a document that is not a candidate.
@@ -79,7 +93,7 @@ def generate(
     if weak:
         answer, _ = assemble(query, (), evidence, abstention=generation.abstention)
         return Generated(answer, (Note(STAGE, weak),))
-    request = generation_request(query, evidence, passages, generation)
+    request = generation_request(query, evidence, passages, generation, units=units)
     reading, calls = _ask_and_read(request, evidence, ask)
     drafts, cut = within_limits(reading.drafts, generation)
     drafts, unsupported = checked(drafts, evidence, generation.support)
@@ -136,11 +150,14 @@ def generation_request(
     evidence: Sequence[Evidence],
     passages: Mapping[PassageId, Passage],
     generation: Generation,
+    *,
+    units: Sequence[Unit] = (),
 ) -> ChatRequest:
     """
     The request that asks for an answer out of `evidence`, which must not be empty.
 
-    No document id and no text but the evidence's reaches the prompt; titles and dates if wanted.
+    No text but the evidence's reaches the prompt; titles and dates if wanted; and, where a prompt
+    shows evidence by document, a header with the document's id, title, date and version.
     A dialogue's earlier turns stand in a place of their own, and have no ids to be cited by.
 
     Raises:
@@ -152,6 +169,7 @@ def generation_request(
         question=quoted(query.text),
         history=history_lines(query.turns),
         evidence=[_shown(item, passages[item.passage_id], generation) for item in evidence],
+        documents=_by_document(evidence, passages, units),
         max_sentences=generation.max_sentences,
         max_words=generation.max_words,
         clarify=generation.clarify,
@@ -168,6 +186,28 @@ def _shown(item: Evidence, passage: Passage, generation: Generation) -> str:
     if generation.show_date and passage.date:
         values["date"] = passage.date
     return quoted_object({**values, "text": item.text})
+
+
+def _by_document(
+    evidence: Sequence[Evidence], passages: Mapping[PassageId, Passage], units: Sequence[Unit]
+) -> list[JSON]:
+    """Evidence below its document's header; documents in the order of their first evidence."""
+    versions = {part.doc_id: part.version for unit in units for part in unit.parts}
+    documents: dict[DocId, JSON] = {}
+    for item in evidence:
+        if item.doc_id not in documents:
+            passage = passages[item.passage_id]
+            header = {
+                "document": item.doc_id,
+                "title": passage.title,
+                "date": passage.date,
+                "version": versions.get(item.doc_id),
+            }
+            known = {name: value for name, value in header.items() if value}
+            documents[item.doc_id] = {"header": quoted_object(known), "evidence": []}
+        shown = quoted_object({"id": item.evidence_id, "text": item.text})
+        documents[item.doc_id]["evidence"].append(shown)
+    return list(documents.values())
 
 
 def answer_schema(evidence_ids: Sequence[str], *, clarify: bool = False) -> ReplySchema:

@@ -56,7 +56,9 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
     result = prepared.result
     evidence = result.answer.evidence
     try:
-        generated = generate(result.query, evidence, result.passages, generation, ask)
+        generated = generate(
+            result.query, evidence, result.passages, generation, ask, units=result.units
+        )
     except _NoReplyError as missing:
         return Waiting(missing.request, again=len(asked) > 1)
     trace = replace(

@@ -63,8 +63,8 @@ def index(
     with user_errors():
         sources = [_source(path) for path in paths]
         names = pipeline.split(",") if pipeline else [None]
-        wanted = {recipe_of(s).name: s for s in (load_settings(n, overrides or []) for n in names)}
-        for at, (recipe, settings) in enumerate(wanted.items()):
+        wanted = {recipe_of(s): s for s in (load_settings(n, overrides or []) for n in names)}
+        for at, (recipe, settings) in enumerate((r.name, s) for r, s in wanted.items()):
             with progress_bar(f"indexing {recipe}") as on_progress:
                 report = index_documents(
                     [path for path, _ in sources],

@@ -31,6 +31,7 @@ from ccrag.config.stages import (
     EvidenceSettings,
     FeedbackSettings,
     FusionSettings,
+    LinkedSettings,
     RerankSettings,
     RetrievalSettings,
     RewriteSettings,
@@ -50,6 +51,7 @@ __all__ = [
     "EvidenceSettings",
     "FeedbackSettings",
     "FusionSettings",
+    "LinkedSettings",
     "LlmSettings",
     "NodeSettings",
     "OutputSettings",
@@ -87,6 +89,7 @@ class PipelineSettings(Section):
     rerank: RerankSettings = RerankSettings()
     reranker: RerankerSettings = RerankerSettings()
     select: SelectSettings = SelectSettings()
+    linked: LinkedSettings = LinkedSettings()
     budget: BudgetSettings = BudgetSettings()
     units: UnitSettings = UnitSettings()
     evidence: EvidenceSettings = EvidenceSettings()
@@ -109,9 +112,16 @@ class PipelineSettings(Section):
             raise ValueError("rerank.signal_bm25 reads the original's bm25 list; set it to 0")
         if "dense" in lists and self.vectors.mode == "none":
             raise ValueError("a dense list needs vectors; set vectors.mode=exact, for instance")
+        self._check_units()
+        return self
+
+    def _check_units(self) -> None:
         if self.units.grouping == "file" and self.units.file is None:
             raise ValueError("units.grouping=file needs units.file")
-        return self
+        if self.select.read != "passages" and self.select.neighbours:
+            raise ValueError("select.neighbours belongs to select.read=passages; set it to 0")
+        if self.linked.mention and self.linked.scorer == "lexical":
+            raise ValueError("linked.mention compares meanings; set linked.scorer=fused")
 
     @model_validator(mode="after")
     def _check_fusion(self) -> Self:

@@ -94,3 +94,16 @@ class UnitSettings(Section):
     """Those in the data; those found in texts (Markdown, HTML, "see TITLE"); or all."""
     versions: Literal["apart", "marked"] = "apart"
     """Versions of one document never stand in one unit, or do so, each under its header."""
+    within: Literal["index", "candidates"] = "candidates"
+    """
+    A unit of a query is the candidates' part of a unit of the whole index, or the candidates are
+    grouped anew, by the links among them alone (with `grouping=links`; the others stay the same).
+    """
+    score: Literal["best", "best-three"] = "best"
+    """By its best passage (MaxP), or by the mean of its three best."""
+    count: int = Field(8, ge=1)
+    """`select.read=units`: units read, as far as `budget.max_tokens` allows."""
+    order: Literal["score", "ends"] = "score"
+    """In which order what is read is shown: best first, or the best at both ends."""
+    newest: bool = False
+    """Of several versions among the candidates, read the newest only."""

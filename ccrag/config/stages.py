@@ -149,6 +149,12 @@ class RerankSettings(Section):
 class SelectSettings(Section):
     """Which of the ranked passages are read."""
 
+    read: Literal["passages", "units", "linked"] = "passages"
+    """
+    `passages`: the best, as the other settings here say. `units`: whole units of linked documents,
+    by their best passages. `linked`: the best sentences of the best passages and of what their
+    units hold. The last two read up to `budget.max_tokens`.
+    """
     passages: int = Field(20, ge=1)
     max_per_document: int | None = Field(None, ge=1)
     near_duplicate: float = Field(0.9, gt=0, le=1)
@@ -159,6 +165,28 @@ class SelectSettings(Section):
     """Passages added on each side of a selected one, inside its section."""
     max_words: int | None = Field(None, ge=1)
     """Budget over all selected passages."""
+
+
+class LinkedSettings(Section):
+    """`select.read=linked`: how the budget is spread over what belongs together."""
+
+    scorer: Literal["fused", "lexical"] = "fused"
+    """Runs of sentences by words and by meaning, or by words alone, which needs no encoder."""
+    window: int = Field(1, ge=0)
+    """Sentences read on each side of a chosen one, inside its section."""
+    spread: float = Field(0.1, ge=0)
+    """A document's n-th run counts 1 / (1 + spread * (n - 1)): more reads more documents."""
+    bonus: float = Field(0.25, ge=0)
+    """
+    The first run of each document in the unit of the best passage counts 1 + bonus; of other
+    documents, 1.
+    """
+    mention: float = Field(0.0, ge=0)
+    """Weight of how close such a document's sentences are to the run that opened the unit."""
+    max_share: float = Field(1.0, gt=0, le=1)
+    """Of the budget, for one document."""
+    rrf_k: int = Field(20, ge=1)
+    """Damping constant: the scores are sums of 1 / (rrf_k + rank)."""
 
 
 class EvidenceSettings(Section):
@@ -195,6 +223,11 @@ class AnswerSettings(Section):
     """`llm`: the document's title stands beside each piece of evidence."""
     show_date: bool = False
     """`llm`: so does the document's date."""
+    shows: Literal["chosen", "sentences", "paragraphs"] = "chosen"
+    """
+    `llm`: what of the text that was read the model sees: the chosen sentences, or everything, in
+    reading order, with an id for each sentence or paragraph.
+    """
     min_evidence_score: float | None = None
     """`llm`: with no evidence of this score, on its scorer's scale, abstain and ask nothing."""
     unsupported: Literal["keep", "flag", "drop"] = "flag"

@@ -229,6 +229,19 @@ def _from_file(documents: Documents, rules: UnitRules) -> list[Group]:
     return groups
 
 
+def file_digest(path: Path) -> str:
+    """
+    16 hex digits over a grouping file.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
+
+
 def read_groups(path: Path) -> Iterator[tuple[Place, Group]]:
     """
     The groups of a file: one record a unit, its `doc_ids` in reading order.

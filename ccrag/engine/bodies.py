@@ -18,6 +18,9 @@ from ccrag.types import JSON, Candidates, DocId, Part, PassageId
 Vector = NDArray[np.float32]
 """A query's vector, `(dim,)`, unit length."""
 
+Among = tuple[Literal["doc_id", "unit_id", "version_of"], Sequence[str]]
+"""A field of unit parts, and the values it may have."""
+
 MAX_TERMS = 65_536
 """Values one `terms` clause takes (`index.max_terms_count`); more are split over several."""
 
@@ -165,6 +168,43 @@ def passages_body(candidates: Candidates, *, size: int, after: str | None = None
         "sort": [{"passage_id": "asc"}],
     }
     return page if after is None else {**page, "search_after": [after]}
+
+
+def parts_body(
+    candidates: Candidates,
+    *,
+    size: int,
+    among: Among | None = None,
+    after: str | None = None,
+) -> JSON:
+    """
+    A page of the candidates' unit parts, by document; `after` is the last page's end.
+
+    For the index of units.
+
+    Args:
+        among: a field and its values (at most `MAX_TERMS`); None: all of the candidates'.
+    """
+    filters = candidate_filter(candidates)
+    if among is not None:
+        field, values = among
+        filters.append({"terms": {field: sorted(values)}})
+    page: JSON = {
+        "size": size,
+        "track_total_hits": False,
+        "query": {"bool": {"filter": filters}},
+        "sort": [{"part_id": "asc"}],
+    }
+    return page if after is None else {**page, "search_after": [after]}
+
+
+def passages_of_body(
+    doc_ids: Sequence[DocId], candidates: Candidates, *, size: int, after: str | None = None
+) -> JSON:
+    """A page of all passages of some of the candidates, whole, by passage id."""
+    page = passages_body(candidates, size=size, after=after)
+    page["query"]["bool"]["filter"].append({"terms": {"doc_id": sorted(doc_ids)}})
+    return page
 
 
 def documents_body(

@@ -19,12 +19,20 @@ from ccrag import __version__
 from ccrag.config import EngineSettings
 from ccrag.engine.bulk import WriteCounts, write
 from ccrag.engine.client import engine_errors
-from ccrag.engine.hits import passage_source
+from ccrag.engine.hits import part_id, part_source, passage_source
 from ccrag.engine.index import count_items, document_source
-from ccrag.engine.names import Recipe, documents_alias, fingerprint, is_concrete, passages_alias
+from ccrag.engine.names import (
+    Recipe,
+    UnitRecipe,
+    documents_alias,
+    fingerprint,
+    is_concrete,
+    passages_alias,
+    units_alias,
+)
 from ccrag.engine.templates import Kind, put_templates, vector_template
 from ccrag.errors import EngineError
-from ccrag.types import JSON, Document, Passage
+from ccrag.types import JSON, Document, Passage, UnitPart
 
 Matrix = NDArray[np.float32]
 
@@ -40,6 +48,8 @@ class CutDocument(NamedTuple):
     """`(n_passages, dim)` float32, unit rows, in the order of `passages`; None stores none."""
     searched: Sequence[JSON] | None = None
     """Further fields of each passage that are searched and never read; None stores none."""
+    parts: Sequence[UnitPart] = ()
+    """Its places in units, where the recipe stores units."""
 
 
 LOADING: JSON = {
@@ -106,15 +116,9 @@ def build(
         BulkWriteError: items were refused.
         EngineError: a request failed, or the index does not hold what was written.
     """
-    documents = _Target(
-        "documents", documents_alias(plan.name), fingerprint("documents", plan.corpus)
-    )
-    passages = _Target(
-        "passages",
-        passages_alias(plan.name, plan.recipe),
-        fingerprint("passages", plan.corpus, plan.recipe),
-    )
-    missing = [target for target in (documents, passages) if not _is_complete(client, target)]
+    targets = _targets(plan)
+    documents, passages = targets[:2]
+    missing = [target for target in targets if not _is_complete(client, target)]
     counts: dict[str, WriteCounts] = {}
     if missing:
         put_templates(client)
@@ -124,7 +128,7 @@ def build(
         counts = write(client, actions, settings)
         for target in missing:
             _finish(client, target, counts.get(target.index, WriteCounts()), settings)
-    switched = _switch(client, (documents, passages))
+    switched = _switch(client, targets)
     return BuildReport(
         documents=plan.documents,
         passages=count_items(client, passages.index),
@@ -135,9 +139,32 @@ def build(
     )
 
 
+def _targets(plan: BuildPlan) -> tuple[_Target, ...]:
+    """Documents, passages and, where the recipe stores them, units."""
+    name, corpus, recipe = plan.name, plan.corpus, plan.recipe
+    documents = _Target("documents", documents_alias(name), fingerprint("documents", corpus))
+    passages = _Target(
+        "passages", passages_alias(name, recipe), fingerprint("passages", corpus, recipe)
+    )
+    if recipe.units is None:
+        return documents, passages
+    grouped = fingerprint("units", corpus, recipe.units)
+    return documents, passages, _Target("units", units_alias(name, recipe.units), grouped)
+
+
 def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[JSON]:
     """A document after its passages, so that a stored document has been cut completely."""
     for item in cut:
+        if "units" in indices:
+            yield from (
+                {
+                    "_op_type": "create",
+                    "_index": indices["units"],
+                    "_id": part_id(part),
+                    **part_source(part, collection=item.document.collection),
+                }
+                for part in item.parts
+            )
         if "passages" in indices:
             for at, passage in enumerate(item.passages):
                 action = {
@@ -209,6 +236,9 @@ def _finish(
 
 def _facts(target: _Target, plan: BuildPlan) -> JSON:
     """What an index says about itself."""
+    recipe: Recipe | UnitRecipe | None = plan.recipe
+    if target.kind == "units":
+        recipe = plan.recipe.units
     return {
         "owner": "ccrag",
         "built_by": __version__,
@@ -217,8 +247,8 @@ def _facts(target: _Target, plan: BuildPlan) -> JSON:
         "documents": plan.documents,
         "max_edges": plan.max_edges,
         "collections": dict(plan.collections),
-        "recipe": plan.recipe.name,
-        "parameters": dict(plan.recipe.parameters),
+        "recipe": recipe.name if recipe else "",
+        "parameters": dict(recipe.parameters) if recipe else {},
         "encoder": plan.recipe.encoder,
     }
 

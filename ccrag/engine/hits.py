@@ -6,6 +6,7 @@ get further; that would be a bug, and raises.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ccrag.errors import CandidateLeakError, InvariantError
@@ -19,6 +20,7 @@ from ccrag.types import (
     Query,
     Ranking,
     Span,
+    UnitPart,
     doc_id_of,
 )
 
@@ -64,6 +66,28 @@ def parse_passages(query: Query, response: Mapping[str, Any]) -> list[Passage]:
     places = ((passage.doc_id, passage.collection) for passage in passages)
     check_closure(query.query_id, query.candidates, places)
     return passages
+
+
+def parse_parts(query: Query, responses: Iterable[Mapping[str, Any]]) -> list[UnitPart]:
+    """
+    The unit parts of searches for `bodies.parts_body`, in their order; links between readable ones.
+
+    A link to what is no candidate says that such a document exists, so it ends here. Where the
+    candidates are a collection, only links among the parts themselves are known to be readable.
+
+    Raises:
+        CandidateLeakError: a part's document is not one of the query's candidates.
+    """
+    sources = [hit["_source"] for response in responses for hit in response["hits"]["hits"]]
+    candidates = query.candidates
+    check_closure(query.query_id, candidates, ((s["doc_id"], s.get("collection")) for s in sources))
+    parts = [_parse_part(source) for source in sources]
+    if parts and candidates.collection is not None:
+        candidates = Candidates.of((part.doc_id for part in parts), query_id=query.query_id)
+    return [
+        replace(part, links=tuple(link for link in part.links if link in candidates))
+        for part in parts
+    ]
 
 
 def check_closure(query_id: str, candidates: Candidates, places: Iterable[Place]) -> None:
@@ -113,6 +137,46 @@ def parse_passage(passage_id: PassageId, source: Mapping[str, Any]) -> Passage:
         collection=source.get("collection"),
         page=source.get("page"),
     )
+
+
+def _parse_part(source: Mapping[str, Any]) -> UnitPart:
+    return UnitPart(
+        unit_id=source["unit_id"],
+        doc_id=source["doc_id"],
+        ordinal=source["ordinal"],
+        start=source["start"],
+        end=source["end"],
+        tokens=source["tokens"],
+        title=source["title"],
+        date=source.get("date"),
+        version_of=source.get("version_of"),
+        version=source.get("version"),
+        links=tuple(source["links"]),
+    )
+
+
+def part_id(part: UnitPart) -> str:
+    """What a part is stored under: parts of one document start at different places."""
+    return f"{part.doc_id}@{part.start}"
+
+
+def part_source(part: UnitPart, *, collection: str | None) -> JSON:
+    """The stored fields of a part, and its document's collection for the candidate filter."""
+    return {
+        "part_id": part_id(part),
+        "unit_id": part.unit_id,
+        "doc_id": part.doc_id,
+        "collection": collection,
+        "ordinal": part.ordinal,
+        "start": part.start,
+        "end": part.end,
+        "tokens": part.tokens,
+        "title": part.title,
+        "date": part.date,
+        "version_of": part.version_of,
+        "version": part.version,
+        "links": part.links,
+    }
 
 
 def passage_source(passage: Passage) -> JSON:

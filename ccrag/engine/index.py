@@ -11,16 +11,18 @@ from ccrag.engine import bodies, hits
 from ccrag.engine.client import engine_errors, reason_of
 from ccrag.engine.names import (
     Recipe,
+    UnitRecipe,
     documents_alias,
     fingerprint,
     passages_alias,
+    units_alias,
 )
+from ccrag.engine.paging import PAGE, all_pages
 from ccrag.engine.search import Slot, msearch
 from ccrag.errors import EngineError, IndexMismatchError, IndexMissingError, InputError
-from ccrag.types import JSON, Candidates, DocId, Document, Passage, PassageId, Query
+from ccrag.types import JSON, Candidates, DocId, Document, Passage, PassageId, Query, UnitPart
 
 IDS_PER_REQUEST = 5_000
-PAGE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class IndexFacts:
     """With the encoder's identity, if one was used."""
     collections: Mapping[str, int] = field(default_factory=dict)
     """Documents per named collection, by name."""
+    units_index: str | None = None
+    """The concrete index of units, where the recipe reads them."""
 
 
 class Index:
@@ -64,9 +68,12 @@ class Index:
         Raises:
             EngineError: the request as a whole failed.
         """
+        return self._msearch(self.facts.passages_index, search_bodies)
+
+    def _msearch(self, index: str, search_bodies: Sequence[JSON]) -> list[Slot]:
         return msearch(
             self._client,
-            self.facts.passages_index,
+            index,
             search_bodies,
             max_searches=self._settings.msearch_max_searches,
             dfs=self.facts.shards > 1,
@@ -111,6 +118,56 @@ class Index:
             if len(page) < size or len(passages) == at_most:
                 return passages
             after = page[-1].passage_id
+
+    def unit_parts(
+        self, asked: Sequence[tuple[Query, bodies.Among | None]]
+    ) -> list[list[UnitPart] | EngineError]:
+        """
+        For each query the unit parts `among` its candidates, or all of theirs, by document.
+
+        One msearch for all of them, and one more for each `PAGE` parts of the longest.
+
+        Raises:
+            EngineError: a request as a whole failed.
+            IndexMismatchError: the index was opened without units.
+        """
+        if self.facts.units_index is None:
+            raise IndexMismatchError(f"index {self.facts.name!r} was opened without its units")
+        units_index = self.facts.units_index
+
+        def body_of(at: int, after: str | None) -> JSON:
+            query, among = asked[at]
+            return bodies.parts_body(query.candidates, size=PAGE, among=among, after=after)
+
+        pages = all_pages(
+            range(len(asked)), body_of, lambda wanted: self._msearch(units_index, wanted)
+        )
+        return [
+            found if isinstance(found, EngineError) else hits.parse_parts(query, found)
+            for (query, _), found in zip(asked, pages.values(), strict=True)
+        ]
+
+    def passages_of(
+        self, asked: Sequence[tuple[Query, Sequence[DocId]]]
+    ) -> list[list[Passage] | EngineError]:
+        """
+        For each query all passages of some of its candidates, by passage id.
+
+        Raises:
+            EngineError: a request as a whole failed.
+        """
+
+        def body_of(at: int, after: str | None) -> JSON:
+            query, doc_ids = asked[at]
+            return bodies.passages_of_body(doc_ids, query.candidates, size=PAGE, after=after)
+
+        pages = all_pages(range(len(asked)), body_of, self.search)
+        return [
+            found
+            if isinstance(found, EngineError)
+            else [p for page in found for p in hits.parse_passages(query, page)]
+            for (query, _), found in zip(asked, pages.values(), strict=True)
+        ]
 
     def unknown(self, doc_ids: Iterable[DocId]) -> set[DocId]:
         """Those of `doc_ids` the index does not hold."""
@@ -179,6 +236,10 @@ def open_index(
     documents_index, documents_meta = _resolve(client, documents_alias(name), command)
     recipe = replace(recipe, encoder=tuple(map(tuple, passages_meta.get("encoder", ()))))
     _check_meta(name, recipe, passages_meta, documents_meta, command)
+    units_index = None
+    if recipe.units is not None:
+        units_index, units_meta = _resolve(client, units_alias(name, recipe.units), command)
+        _check_units(name, recipe.units, units_meta, documents_meta, command)
     facts = IndexFacts(
         name=name,
         passages_index=passages_index,
@@ -190,6 +251,7 @@ def open_index(
         shards=_shards(client, passages_index),
         recipe=recipe,
         collections=dict(sorted(passages_meta.get("collections", {}).items())),
+        units_index=units_index,
     )
     return Index(client, facts, settings)
 
@@ -225,6 +287,20 @@ def _check_meta(
         raise IndexMismatchError(
             f"index {name!r}: passages {recipe.name} have fingerprint {passages['fingerprint']}, "
             f"this version and pipeline need {expected}; run again: {command}"
+        )
+
+
+def _check_units(
+    name: str,
+    recipe: UnitRecipe,
+    units: Mapping[str, Any],
+    documents: Mapping[str, Any],
+    command: str,
+) -> None:
+    if units["fingerprint"] != fingerprint("units", documents["corpus"], recipe):
+        raise IndexMismatchError(
+            f"index {name!r}: its units {recipe.name} were made of other documents, or by other "
+            f"rules; run again: {command}"
         )
 
 

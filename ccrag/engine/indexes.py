@@ -11,11 +11,13 @@ from ccrag.engine import bodies
 from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import check_closure
 from ccrag.engine.names import check_name, documents_alias
+from ccrag.engine.templates import KINDS
 from ccrag.errors import IndexMissingError
 from ccrag.types import Candidates, DocId
 
 _DOCUMENTS = re.compile(r"ccrag-(.+)-documents")
 _PASSAGES = re.compile(r"ccrag-(.+?)-passages-(.+)")
+_UNITS = re.compile(r"ccrag-(.+?)-(units-.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class ListedIndex:
     name: str
     documents: int
     recipes: tuple[str, ...]
-    """Names of the recipes its passages were cut by, sorted."""
+    """Names of the recipes its passages were cut by, and `units-` groupings, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def list_indexes(client: OpenSearch) -> list[ListedIndex]:
     recipes: dict[str, list[str]] = {}
     for index in indices.values():
         for alias in index["aliases"]:
-            if found := _PASSAGES.fullmatch(alias):
+            if found := _PASSAGES.fullmatch(alias) or _UNITS.fullmatch(alias):
                 recipes.setdefault(found[1], []).append(found[2])
             elif found := _DOCUMENTS.fullmatch(alias):
                 counts[found[1]] = _documents(index)
@@ -119,7 +121,7 @@ def drop_index(client: OpenSearch, name: str) -> None:
     """
     prefix = f"ccrag-{check_name(name)}"
     with engine_errors(f"delete {name}"):
-        for kind in ("documents", "passages"):
+        for kind in KINDS:
             found = client.indices.get(
                 index=f"{prefix}-{kind}-*", params={"ignore_unavailable": "true"}
             )

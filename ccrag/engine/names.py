@@ -5,6 +5,8 @@ Names of indices and aliases, and the fingerprints in them. Pure.
     ccrag-NAME-documents-FINGERPRINT       concrete index
     ccrag-NAME-passages-RECIPE             alias
     ccrag-NAME-passages-RECIPE-FINGERPRINT concrete index
+    ccrag-NAME-units-GROUPING              alias
+    ccrag-NAME-units-GROUPING-FINGERPRINT  concrete index
 """
 
 import hashlib
@@ -13,11 +15,21 @@ from dataclasses import dataclass
 
 import orjson
 
-from ccrag.engine.templates import Kind, VectorMode, template_digest, vector_template
+from ccrag.engine.templates import KINDS, Kind, VectorMode, template_digest, vector_template
 from ccrag.errors import ConfigError
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRecipe:
+    """What the stored units of an index depend on, apart from the documents."""
+
+    name: str
+    """Readable and unique among groupings: part of the alias."""
+    parameters: tuple[tuple[str, str], ...]
+    """Everything the fingerprint covers, as sorted name-value pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,14 @@ class Recipe:
     """Whether cutting or vectors depend on an encoder."""
     encoder: tuple[tuple[str, str], ...] = ()
     """The encoder's identity, sorted name-value pairs; known once it is loaded, or from `_meta`."""
+    units: UnitRecipe | None = None
+    """The units stored beside the passages, which do not depend on them; None: none are read."""
+
+    @property
+    def stored(self) -> frozenset[str]:
+        """What an index must hold for it, as `indexes.ListedIndex.recipes` calls it."""
+        units = () if self.units is None else (f"units-{self.units.name}",)
+        return frozenset((self.name, *units))
 
     @property
     def dimension(self) -> int:
@@ -50,10 +70,10 @@ def check_name(name: str) -> str:
     Raises:
         ConfigError: it cannot.
     """
-    if not _NAME.fullmatch(name) or "-documents" in name or "-passages" in name:
+    if not _NAME.fullmatch(name) or any(f"-{kind}" in name for kind in KINDS):
         raise ConfigError(
             f"--index {name!r}: use 1 to 64 of a-z, 0-9, '-', '_' and '.', first a letter or "
-            "digit; '-documents' and '-passages' are kept for ccrag's own names"
+            "digit; '-documents', '-passages' and '-units' are kept for ccrag's own names"
         )
     return name
 
@@ -68,10 +88,17 @@ def passages_alias(name: str, recipe: Recipe) -> str:
     return f"ccrag-{check_name(name)}-passages-{recipe.name}"
 
 
-def fingerprint(kind: Kind, corpus: str, recipe: Recipe | None = None) -> str:
-    """12 hex digits over the corpus, the template and, for passages, the recipe."""
+def units_alias(name: str, units: UnitRecipe) -> str:
+    """Alias of a collection's units under one grouping."""
+    return f"ccrag-{check_name(name)}-units-{units.name}"
+
+
+def fingerprint(kind: Kind, corpus: str, recipe: Recipe | UnitRecipe | None = None) -> str:
+    """12 hex digits over the corpus, the template and, for passages and units, the recipe."""
     facts: list[object] = [corpus, template_digest(kind)]
-    if recipe is not None:
+    if isinstance(recipe, UnitRecipe):
+        facts.append(recipe.parameters)
+    elif recipe is not None:
         facts += [recipe.parameters, recipe.encoder]
         if recipe.vectors is not None:
             facts += vector_template(recipe.vectors, dimension=recipe.dimension)

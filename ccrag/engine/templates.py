@@ -10,9 +10,9 @@ from opensearchpy import OpenSearch
 from ccrag.engine.client import engine_errors
 from ccrag.types import JSON
 
-Kind = Literal["documents", "passages"]
+Kind = Literal["documents", "passages", "units"]
 VectorMode = Literal["exact", "hnsw"]
-KINDS: tuple[Kind, ...] = ("documents", "passages")
+KINDS: tuple[Kind, ...] = ("documents", "passages", "units")
 
 
 def read_template(kind: Kind) -> JSON:
@@ -36,7 +36,7 @@ def template_digest(kind: Kind) -> str:
 
 
 def put_templates(client: OpenSearch) -> None:
-    """Install both templates; the same content again changes nothing."""
+    """Install the templates; the same content again changes nothing."""
     for kind in KINDS:
         with engine_errors(f"install the index template ccrag-{kind}"):
             client.indices.put_index_template(name=f"ccrag-{kind}", body=read_template(kind))

@@ -1,5 +1,6 @@
 """Counting tokens as the model that reads them does. Imports tokenizers inside what needs it."""
 
+import hashlib
 from pathlib import Path
 
 from ccrag.errors import ModelError
@@ -8,6 +9,8 @@ from ccrag.models.locate import require_package
 from ccrag.retrieval.tokens import TokenCounter, estimate_tokens
 
 FILE = "tokenizer.json"
+ESTIMATE = "estimate"
+"""Identity of the count without a tokenizer."""
 _INSTALL = "pip install tokenizers"
 _COPY = "copy its tokenizer.json here and give the path (--set budget.tokenizer=FILE)"
 
@@ -38,6 +41,18 @@ def load_token_counter(name: str | None) -> TokenCounter:
         return len(tokenizer.encode(text, add_special_tokens=False).ids)
 
     return count
+
+
+def tokenizer_identity(name: str | None) -> str:
+    """
+    What tells the counts of `load_token_counter(name)` from others': hex digits, or `ESTIMATE`.
+
+    Raises:
+        ModelError: there is no such tokenizer.
+    """
+    if name is None:
+        return ESTIMATE
+    return hashlib.blake2b(_file(name).read_bytes(), digest_size=8).hexdigest()
 
 
 def _file(name: str) -> Path:

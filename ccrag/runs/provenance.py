@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from ccrag.types import JSON, AnswerSentence, Evidence, Passage, Ranking, Result
+from ccrag.types import JSON, AnswerSentence, Evidence, Passage, Ranking, Result, Unit
 
 
 def result_json(result: Result) -> JSON:
@@ -22,7 +22,16 @@ def answer_json(result: Result) -> JSON:
         "evidence": [evidence_json(evidence) for evidence in result.answer.evidence],
         "read": [passage_json(result.passages[passage_id]) for passage_id in result.read],
         "selected": result.selected,
+        **({"units": [unit_json(unit) for unit in result.units]} if result.units else {}),
         "ranked": [[passage.doc_id, passage.start, passage.end] for passage in _ranked(result)],
+    }
+
+
+def unit_json(unit: Unit) -> JSON:
+    """A unit as it was read: its documents in reading order."""
+    return {
+        "unit_id": unit.unit_id,
+        "documents": list(dict.fromkeys(part.doc_id for part in unit.parts)),
     }
 
 

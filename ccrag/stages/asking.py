@@ -109,7 +109,8 @@ def needs_query_vectors(settings: PipelineSettings) -> bool:
     by_signal = settings.rerank.method == "signals" and not {"dense", "sentence"}.isdisjoint(
         signal_weights(settings)
     )
-    return reads_by_cosine(settings) or by_signal or "dense" in settings.retrieval.lists
+    by_run = settings.select.read == "linked" and settings.linked.scorer == "fused"
+    return reads_by_cosine(settings) or by_signal or by_run or "dense" in settings.retrieval.lists
 
 
 def reads_by_cosine(settings: PipelineSettings) -> bool:

@@ -10,7 +10,8 @@ from typing import Literal, Protocol
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies, hits
 from ccrag.engine.bodies import Vector
-from ccrag.engine.index import PAGE, Index
+from ccrag.engine.index import Index
+from ccrag.engine.paging import PAGE
 from ccrag.engine.search import Slot
 from ccrag.errors import CcragError, EngineError, InputError, InvariantError
 from ccrag.models.encoder import Encoder

@@ -14,6 +14,7 @@ from ccrag.answering.evidence import (
     order_scores,
 )
 from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_scores
+from ccrag.answering.shown import everything
 from ccrag.answering.wellformed import has_capitals, well_formed
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
@@ -53,7 +54,14 @@ class Reader:
             kept: Sequence[CandidateSentence] = found
             if settings.max_documents is not None:
                 kept = self._of_best_documents(way, found, cosine or scores)
-            way.evidence = self._choose(kept, scores)
+            way.evidence = self._shown(way, scores) or self._choose(kept, scores)
+
+    def _shown(self, way: Way, scores: Scores) -> tuple[Evidence, ...]:
+        """All that was read, where a language model is to see all of it; else nothing."""
+        answer = self._settings.answer
+        if answer.generator != "llm" or answer.shows == "chosen":
+            return ()
+        return everything(way.read, scores, paragraphs=answer.shows == "paragraphs")
 
     def _cosines(
         self, ways: Sequence[Way], candidates: Sequence[Sequence[CandidateSentence]]

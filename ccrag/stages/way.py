@@ -20,6 +20,7 @@ from ccrag.types import (
     Ranking,
     Result,
     Trace,
+    Unit,
     Variant,
 )
 
@@ -63,6 +64,8 @@ class Way:
     selected: tuple[Hit, ...] = ()
     read: tuple[Passage, ...] = ()
     """Passages the answer was read from, neighbours included."""
+    units: tuple[Unit, ...] = ()
+    """The units they are of, best first, where units are read; only parts that are read."""
     evidence: tuple[Evidence, ...] = ()
     answer: Answer | None = None
     notes: list[Note] = field(default_factory=list)
@@ -126,6 +129,7 @@ class Way:
                 tuple(self.calls),
             ),
             selected=tuple(hit.passage_id for hit in self.selected),
+            units=self.units,
         )
 
 

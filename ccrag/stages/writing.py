@@ -125,7 +125,12 @@ class LlmWriter:
     def _write_one(self, way: Way) -> None:
         try:
             generated = generate(
-                way.query, way.evidence, way.passages, self._generation, self._llm.complete
+                way.query,
+                way.evidence,
+                way.passages,
+                self._generation,
+                self._llm.complete,
+                units=way.units,
             )
         except ModelError as error:
             way.error = error

@@ -65,13 +65,13 @@ class Shelf:
         return [
             name
             for name, settings in self.pipelines.items()
-            if recipe_of(settings).name in facts.recipes
+            if recipe_of(settings).stored <= set(facts.recipes)
         ]
 
     def alike(self, pipeline: str | None) -> list[str]:
-        """Names of the pipelines that need the same passages as this one."""
-        recipe = recipe_of(self.settings(pipeline)).name
-        return [name for name, other in self.pipelines.items() if recipe_of(other).name == recipe]
+        """Names of the pipelines that need nothing else of an index than this one."""
+        stored = recipe_of(self.settings(pipeline)).stored
+        return [name for name, other in self.pipelines.items() if recipe_of(other).stored <= stored]
 
     def facts(self, index: str) -> ListedIndex:
         """

@@ -1,0 +1,70 @@
+"""Everything that was read as evidence, piece by piece, in reading order. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ccrag.answering.evidence import SentenceKey, trimmed_span
+from ccrag.types import Evidence, Passage, Span
+
+PARAGRAPH = "\n\n"
+
+
+def everything(
+    passages: Sequence[Passage], scores: Mapping[SentenceKey, float], *, paragraphs: bool
+) -> tuple[Evidence, ...]:
+    """
+    Return all text of `passages` as evidence, `e1`, `e2`, … in reading order, each span once.
+
+    A piece is a sentence or, with `paragraphs`, the sentences up to a blank line inside one
+    passage. Its score is the best of its sentences', 0 where none has one.
+    """
+    seen: set[SentenceKey] = set()
+    pieces: list[tuple[Passage, Span, float]] = []
+    for passage in passages:
+        for run in _runs(passage, seen, paragraphs=paragraphs):
+            best = max((scores.get(key, 0.0) for key in _keys(passage, run)), default=0.0)
+            pieces.append((passage, trimmed_span(passage, Span(run[0].start, run[-1].end)), best))
+    return tuple(
+        Evidence(
+            evidence_id=f"e{number}",
+            passage_id=passage.passage_id,
+            doc_id=passage.doc_id,
+            section=passage.section,
+            start=span.start,
+            end=span.end,
+            text=passage.slice(span),
+            score=score,
+            collection=passage.collection,
+        )
+        for number, (passage, span, score) in enumerate(pieces, start=1)
+    )
+
+
+def _runs(passage: Passage, seen: set[SentenceKey], *, paragraphs: bool) -> Iterator[list[Span]]:
+    """Sentences of `passage` that were not seen, in pieces; blank ones are left out."""
+    run: list[Span] = []
+    for span in passage.sentences:
+        key = passage.doc_id, span.start, span.end
+        text = passage.slice(span)
+        if key in seen or not text.strip():
+            if run:
+                yield run
+            run = []
+            continue
+        seen.add(key)
+        run.append(span)
+        if not paragraphs or _ends_paragraph(text):
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _ends_paragraph(text: str) -> bool:
+    space = text[len(text.rstrip()) :]
+    return PARAGRAPH in space.replace("\r\n", "\n").replace(" ", "").replace("\t", "")
+
+
+def _keys(passage: Passage, run: Sequence[Span]) -> list[SentenceKey]:
+    """The keys scores are filed under: spans without the white space around them."""
+    trimmed = (trimmed_span(passage, span) for span in run)
+    return [(passage.doc_id, span.start, span.end) for span in trimmed]
