@@ -43,7 +43,7 @@ def _runs(passage: Passage, seen: set[SentenceKey], *, paragraphs: bool) -> Iter
     """Sentences of `passage` that were not seen, in pieces; blank ones are left out."""
     run: list[Span] = []
     for span in passage.sentences:
-        key = passage.doc_id, span.start, span.end
+        [key] = _keys(passage, [span])
         text = passage.slice(span)
         if key in seen or not text.strip():
             if run:

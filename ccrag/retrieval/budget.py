@@ -1,6 +1,7 @@
 """A budget of tokens over passages that are read together. Pure."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from ccrag.retrieval.tokens import TokenCounter
 from ccrag.types import DocId, Note, Passage, PassageId
@@ -28,6 +29,7 @@ def within_budget(
     Args:
         groups: best first: a selected passage's id, and what is read for it, itself included.
     """
+    count = lru_cache(maxsize=None)(count)  # the same texts, again with each group
     read: dict[DocId, dict[PassageId, Passage]] = {}
     sizes: dict[DocId, int] = {}
     kept: list[PassageId] = []

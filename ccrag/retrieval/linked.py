@@ -42,17 +42,21 @@ class Pool:
 
     def __init__(self, passages: Iterable[Passage], *, window: int) -> None:
         """
-        Take the sentences of `passages`; one that two passages share is the first one's.
+        Take the sentences of `passages`; one that two passages share is taken once.
+
+        Where one passage ends with it, white space may be missing: the longer one is taken, of
+        equals the first.
 
         Args:
             window: neighbours on each side that are read with a sentence.
         """
-        found: dict[SentenceKey, Sentence] = {}
+        found: dict[tuple[DocId, int], Sentence] = {}
         for passage in passages:
             for span in passage.sentences:
-                sentence = Sentence(passage, span)
-                found.setdefault(sentence.key, sentence)
-        self.ordered = [found[key] for key in sorted(found)]
+                other = found.get((passage.doc_id, span.start))
+                if other is None or other.span.end < span.end:
+                    found[passage.doc_id, span.start] = Sentence(passage, span)
+        self.ordered = [found[place] for place in sorted(found)]
         """By document and place."""
         self._place = {sentence.key: at for at, sentence in enumerate(self.ordered)}
         self._window = window
@@ -75,15 +79,21 @@ class Pool:
 
     def run_text(self, sentence: Sentence) -> str:
         """What a run says."""
-        return "".join(neighbour.text for neighbour in self.run(sentence)).strip()
+        return " ".join(" ".join(neighbour.text for neighbour in self.run(sentence)).split())
 
     def _touch(self, at: int, after: int) -> bool:
-        one, next_ = self.ordered[at], self.ordered[after]
-        same = (one.passage.doc_id, one.passage.section) == (
-            next_.passage.doc_id,
-            next_.passage.section,
+        """Whether nothing but white space stands between two sentences of a section."""
+        one, other = self.ordered[at], self.ordered[after]
+        if (one.passage.doc_id, one.passage.section) != (
+            other.passage.doc_id,
+            other.passage.section,
+        ):
+            return False
+        return one.span.end == other.span.start or (
+            other.passage.ordinal == one.passage.ordinal + 1
+            and one.span.end == one.passage.end
+            and other.span.start == other.passage.start
         )
-        return same and one.span.end == next_.span.start
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,16 @@ from dataclasses import replace
 from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings, PipelineSettings
+from ccrag.corpus.units import make_units
 from ccrag.cutting import cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.index import Index, open_index
 from ccrag.models.encoder import Encoder, encoder_identity
+from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.pipeline import Pipeline
-from ccrag.recipes import recipe_of
+from ccrag.recipes import recipe_of, unit_rules
+from ccrag.retrieval.tokens import estimate_tokens
 from ccrag.types import Document
 
 ENGINE = EngineSettings()
@@ -22,9 +25,14 @@ ENGINE = EngineSettings()
 def cut(
     documents: Iterable[Document], settings: PipelineSettings, encoder: Encoder | None = None
 ) -> Iterator[CutDocument]:
-    stored = recipe_of(settings).vectors is not None
+    recipe, documents = recipe_of(settings), list(documents)
     counted = ((document, 0) for document in documents)
-    return cut_documents(counted, settings.chunking, encoder, with_vectors=stored)
+    stored = recipe.vectors is not None
+    done = cut_documents(counted, settings.chunking, encoder, with_vectors=stored)
+    if recipe.units is None:
+        return done
+    units = make_units(lambda: documents, unit_rules(settings), estimate_tokens)
+    return (item._replace(parts=units.parts(item.document)) for item in done)
 
 
 def build_index(
@@ -60,7 +68,8 @@ def pipeline(
     *,
     encoder: Encoder | None = None,
     reranker: Reranker | None = None,
+    llm: Llm | None = None,
 ) -> Pipeline:
     settings = settings or PipelineSettings()
     index = opened(client, name, settings)
-    return Pipeline(settings, index, encoder=encoder, reranker=reranker)
+    return Pipeline(settings, index, encoder=encoder, reranker=reranker, llm=llm)

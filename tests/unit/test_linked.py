@@ -39,10 +39,9 @@ def scores_of(pool: Pool, **by_text: float) -> dict[tuple[str, int, int], float]
     return {s.key: by_text.get(s.text.strip(" .").replace(" ", "_"), 0.0) for s in pool.sentences}
 
 
-def chosen(pool: Pool, rules: LinkedRules, unit: set[str] | None = None, **by_text: float) -> str:
-    found = choose_runs(
-        pool, scores_of(pool, **by_text), rules, count, unit=frozenset(unit or set())
-    )
+def chosen(pool: Pool, rules: LinkedRules, *unit: str, **by_text: float) -> str:
+    scores = scores_of(pool, **by_text)
+    found = choose_runs(pool, scores, rules, count, unit=frozenset(unit))
     return "; ".join("".join(s.text for s in run).strip() for run in found.values())
 
 
@@ -66,10 +65,19 @@ def test_runs_end_at_sections_and_where_passages_are_missing() -> None:
 
 
 def test_sentences_of_overlapping_passages_are_there_once_and_blank_ones_not_at_all() -> None:
-    overlap = of("a", "a two. ", "a three. ", start=7)
-    pool = Pool([A, overlap, of("d", " \n")], window=0)
-    assert [s.text for s in pool.sentences] == ["a one. ", "a two. ", "a three. ", "a four."]
-    assert {s.passage.passage_id for s in pool.sentences} == {"a0"}
+    overlap = of("a", "a four. ", "a five.", start=A.sentences[-1].start)
+    pool = Pool([A, overlap, of("d", " \n")], window=1)
+    assert [s.text for s in pool.sentences][3:] == ["a four. ", "a five."]
+    assert pool.run_text(pool.sentences[3]) == "a three. a four. a five."
+
+
+def test_passages_in_a_row_touch_although_the_space_between_them_is_in_neither() -> None:
+    after = passage("a1", doc_id="a", sentences=["a five."], start=A.end + 1, ordinal=1)
+    later = passage("a2", doc_id="a", sentences=["a six."], start=after.end + 1, ordinal=3)
+    pool = Pool([A, after, later], window=1)
+    five = pool.sentences[4]
+    assert pool.run_text(five) == "a four. a five."
+    assert [p.text for p in joined(pool.run(five))] == ["a four.", "a five."]
 
 
 def test_scores_are_sums_of_reciprocal_ranks() -> None:
@@ -117,10 +125,9 @@ def test_a_sentence_read_as_a_neighbour_opens_no_further_run() -> None:
 def test_spread_reads_more_documents() -> None:
     pool = Pool([A, B], window=0)
     rules = LinkedRules(max_tokens=4, spread=0.0, bonus=0, max_share=1)
-    by_text = {"a_one": 1.0, "a_three": 0.9, "b_one": 0.6}
-    assert chosen(pool, rules, **by_text) == "a one. a three."
+    assert chosen(pool, rules, a_one=1.0, a_three=0.9, b_one=0.6) == "a one. a three."
     spread = LinkedRules(max_tokens=4, spread=0.6, bonus=0, max_share=1)
-    assert chosen(pool, spread, **by_text) == "a one.; b one."  # .9 / 1.6 < .6
+    assert chosen(pool, spread, a_one=1.0, a_three=0.9, b_one=0.6) == "a one.; b one."  # .9 / 1.6
 
 
 def test_the_unit_of_the_best_passage_has_a_bonus_once_a_document() -> None:
@@ -128,8 +135,8 @@ def test_the_unit_of_the_best_passage_has_a_bonus_once_a_document() -> None:
     rules = LinkedRules(max_tokens=4, spread=0, bonus=0.5, max_share=1)
     by_text = {"a_one": 1.0, "c_one": 0.8, "b_one": 0.7, "b_two": 0.7}
     assert chosen(pool, rules, **by_text) == "a one.; c one."
-    assert chosen(pool, rules, {"b"}, **by_text) == "b one.; a one."
-    assert chosen(pool, LinkedRules(6, 0, 0.5, 1), {"b"}, **by_text) == "b one.; a one.; c one."
+    assert chosen(pool, rules, "b", **by_text) == "b one.; a one."
+    assert chosen(pool, LinkedRules(6, 0, 0.5, 1), "b", **by_text) == "b one.; a one.; c one."
 
 
 def test_no_document_takes_more_than_its_share() -> None:

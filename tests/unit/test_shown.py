@@ -1,0 +1,44 @@
+"""Everything that was read as evidence, by sentence or by paragraph."""
+
+from ccrag.answering.shown import everything
+from tests.unit.stages import passage
+
+ONE = passage("1", sentences=["First. ", "Second.\n \n", "Third. ", " \n", "Fourth."], doc_id="a")
+AGAIN = passage("2", sentences=["Fourth.\n\n", "Fifth."], doc_id="a", start=ONE.sentences[-1].start)
+OTHER = passage("3", sentences=["Elsewhere."], doc_id="b")
+
+
+def texts(paragraphs: bool) -> list[tuple[str, str, str]]:
+    found = everything([ONE, AGAIN, OTHER], {}, paragraphs=paragraphs)
+    return [(item.evidence_id, item.passage_id, item.text) for item in found]
+
+
+def test_sentences_each_once_without_white_space() -> None:
+    assert texts(False) == [
+        ("e1", "1", "First."),
+        ("e2", "1", "Second."),
+        ("e3", "1", "Third."),
+        ("e4", "1", "Fourth."),
+        ("e5", "2", "Fifth."),
+        ("e6", "3", "Elsewhere."),
+    ]
+
+
+def test_paragraphs_end_at_blank_lines_and_passages() -> None:
+    assert texts(True) == [
+        ("e1", "1", "First. Second."),
+        ("e2", "1", "Third."),
+        ("e3", "1", "Fourth."),
+        ("e4", "2", "Fifth."),
+        ("e5", "3", "Elsewhere."),
+    ]
+
+
+def test_spans_are_the_documents_and_scores_the_best_of_a_piece() -> None:
+    start = ONE.sentences[1].start
+    scores = {("a", 0, 6): 0.2, ("a", start, start + 7): 0.9}
+    first, second, *_ = everything([ONE], scores, paragraphs=True)
+    assert (first.start, first.end, first.score) == (0, start + 7, 0.9)
+    assert second.score == 0.0
+    assert ONE.text[first.start : first.end] == first.text
+    assert everything([], {}, paragraphs=True) == ()
