@@ -88,9 +88,12 @@ def all_at_once(work: Callable[[T], object], items: Sequence[T]) -> None:
     """
     Do `work` on each item, all under way at once: for work that waits for somebody who sets limits.
 
-    An error is raised when the work on the items before it is done.
+    An error is raised when the work on the items before it is done. One item alone is worked on in
+    the caller's thread, where an interrupt ends it at once.
     """
-    if items:
+    if len(items) == 1:
+        work(items[0])
+    elif items:
         for _ in in_order(work, items, workers=len(items)):
             pass
 

@@ -105,8 +105,23 @@ class Pipeline:
         """
         return self._one(query, answering=False, watch=watch)
 
+    def checked(self, query: Query) -> Query:
+        """
+        The query, without candidates that the index does not hold if settings let them pass.
+
+        Raises:
+            UnknownDocumentError, UnknownCollectionError: they do not.
+            EngineError: the engine failed.
+        """
+        way = Way(query)
+        self._check_candidates([way])
+        if way.error is not None:
+            raise way.error
+        return way.query
+
     def _one(self, query: Query, *, answering: bool, watch: Watch) -> Result:
-        [outcome] = self.run([query], answering=answering, watch=watch)
+        [way] = self._walk([query], answering=answering, watch=watch)
+        outcome = way.outcome()
         if isinstance(outcome, Failure):
             raise outcome.error
         return outcome
