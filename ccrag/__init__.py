@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Query,
         Ranking,
         Result,
+        Turn,
     )
 
 __version__ = "0.1.0"
@@ -47,6 +48,7 @@ __all__ = [
     "Query",
     "Ranking",
     "Result",
+    "Turn",
     "__version__",
 ]
 

@@ -17,7 +17,7 @@ from ccrag.layers import load_settings
 from ccrag.opening import open_pipeline
 from ccrag.pipeline import Pipeline
 from ccrag.stages.way import Failure
-from ccrag.types import Candidates, DocId, Document, Query, Result
+from ccrag.types import Candidates, DocId, Document, Query, Result, Turn
 
 QUERY_ID = "q"
 
@@ -89,12 +89,20 @@ class Library:
             index_corpus(lambda: GivenDocuments(values), name, loaded, notify=notify)
         return cls(open_pipeline(loaded, name, notify=notify))
 
-    def ask(self, text: str, *, candidates: Candidates | Iterable[DocId]) -> Result:
+    def ask(
+        self,
+        text: str,
+        *,
+        candidates: Candidates | Iterable[DocId],
+        turns: Iterable[Turn] = (),
+    ) -> Result:
         """
         Answer a question from the candidate documents and nothing else.
 
         Args:
             candidates: document ids, or `Candidates.whole_index()`.
+            turns: the dialogue before the question, oldest first. They tell what it refers to,
+                where the pipeline reads them (`chat`, for one), and are never cited.
 
         Returns:
             The answer (or an abstention) with its evidence, the ranking, and each stage's trace.
@@ -104,16 +112,22 @@ class Library:
             UnknownDocumentError: the library does not hold a candidate.
             CcragError: the engine or a model failed.
         """
-        return self.pipeline.answer(make_query(text, candidates))
+        return self.pipeline.answer(make_query(text, candidates, turns=turns))
 
-    def search(self, text: str, *, candidates: Candidates | Iterable[DocId]) -> Result:
+    def search(
+        self,
+        text: str,
+        *,
+        candidates: Candidates | Iterable[DocId],
+        turns: Iterable[Turn] = (),
+    ) -> Result:
         """
         Rank the candidates' passages; the result's answer is empty.
 
         Raises:
             CcragError: as `ask`.
         """
-        return self.pipeline.search(make_query(text, candidates))
+        return self.pipeline.search(make_query(text, candidates, turns=turns))
 
     def ask_many(self, queries: Sequence[Query]) -> Iterator[Result | Failure]:
         """
@@ -138,9 +152,11 @@ class Library:
         return found[doc_id]
 
 
-def make_query(text: str, candidates: Candidates | Iterable[DocId]) -> Query:
+def make_query(
+    text: str, candidates: Candidates | Iterable[DocId], *, turns: Iterable[Turn] = ()
+) -> Query:
     """
-    A question with what may answer it.
+    A question with what may answer it, and the dialogue before it.
 
     Raises:
         InputError: the question is blank, or a candidate is no id.
@@ -150,7 +166,7 @@ def make_query(text: str, candidates: Candidates | Iterable[DocId]) -> Query:
         raise InputError("the question is empty")
     if not isinstance(candidates, Candidates):
         candidates = Candidates.of(candidates, query_id=QUERY_ID)
-    return Query(QUERY_ID, text, candidates)
+    return Query(QUERY_ID, text, candidates, tuple(turns))
 
 
 def _parted(

@@ -226,7 +226,7 @@ def documents_body(
         sort = [{"_score": "desc"}, *sort]
     page = {
         "size": size,
-        "_source": ["doc_id", "title", "date"],
+        "_source": ["doc_id", "title", "date", "collection"],
         "track_total_hits": False,
         "query": query,
         "sort": sort,

@@ -9,6 +9,7 @@ from opensearchpy import NotFoundError, OpenSearch
 from ccrag.config import EngineSettings
 from ccrag.engine import bodies, hits
 from ccrag.engine.client import engine_errors, reason_of
+from ccrag.engine.indexes import ListedPage, find_documents
 from ccrag.engine.names import (
     Recipe,
     UnitRecipe,
@@ -199,6 +200,16 @@ class Index:
             for doc_id, source in found.items()
             if source is not None
         }
+
+    def listed(self, candidates: Candidates, *, text: str, size: int) -> ListedPage:
+        """
+        The first `size` candidates by id; with a `text`, those whose title holds its words.
+
+        Raises:
+            EngineError: the request failed.
+        """
+        documents = self.facts.documents_index
+        return find_documents(self._client, documents, candidates, text=text, size=size)
 
     def _get(
         self, index: str, ids: Iterable[str], *, sources: bool = True

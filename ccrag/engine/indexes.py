@@ -10,7 +10,7 @@ from opensearchpy import NotFoundError, OpenSearch
 from ccrag.engine import bodies
 from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import check_closure
-from ccrag.engine.names import check_name, documents_alias
+from ccrag.engine.names import check_name
 from ccrag.engine.templates import KINDS
 from ccrag.errors import IndexMissingError
 from ccrag.types import Candidates, DocId
@@ -77,7 +77,7 @@ def _documents(index: Mapping[str, Any]) -> int:
 
 def find_documents(
     client: OpenSearch,
-    name: str,
+    index: str,
     candidates: Candidates,
     *,
     text: str,
@@ -89,6 +89,7 @@ def find_documents(
     begins with it, best first; all of them by id when `text` is blank.
 
     Args:
+        index: of documents, concrete or an alias.
         after: what the page before said.
 
     Raises:
@@ -96,14 +97,14 @@ def find_documents(
         EngineError: the engine failed, or `after` is not what a page said.
     """
     body = bodies.documents_body(text.strip(), candidates, size=size + 1, after=after)
-    alias = documents_alias(name)
-    with engine_errors(f"list the documents of {name}"):
+    with engine_errors(f"list the documents of {index}"):
         try:
-            answer = client.search(index=alias, body=body)
+            answer = client.search(index=index, body=body)
         except NotFoundError as error:
-            raise IndexMissingError(f"no index {name!r}") from error
+            raise IndexMissingError(f"no index {index!r}") from error
     hits = answer["hits"]["hits"]
-    check_closure("a list of documents", candidates, ((hit["_id"], None) for hit in hits))
+    places = ((hit["_id"], hit["_source"].get("collection")) for hit in hits)
+    check_closure("a list of documents", candidates, places)
     shown = tuple(_listed(hit["_source"]) for hit in hits[:size])
     return ListedPage(shown, tuple(hits[size - 1]["sort"]) if len(hits) > size else None)
 

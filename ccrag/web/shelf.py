@@ -7,6 +7,7 @@ from typing import TypeVar
 from ccrag.config import Settings
 from ccrag.engine.index import open_index
 from ccrag.engine.indexes import ListedIndex, ListedPage, find_documents, list_indexes
+from ccrag.engine.names import documents_alias
 from ccrag.errors import EngineDownError, EngineError, IndexMissingError
 from ccrag.layers import load_settings, pipeline_names
 from ccrag.opening import Models
@@ -98,7 +99,9 @@ class Shelf:
         with self.link.watching():
             client = self.link.client()
             try:
-                return find_documents(client, index, candidates, text=text, size=size, after=after)
+                return find_documents(
+                    client, documents_alias(index), candidates, text=text, size=size, after=after
+                )
             except IndexMissingError as error:
                 raise unknown_index() from error
 

@@ -122,6 +122,18 @@ def test_documents_of_another_collection_cannot_be_opened(client: OpenSearch, in
             held.documents(fiqa, [doc_id])
 
 
+def test_a_list_of_a_collection_holds_its_documents_and_no_other(
+    client: OpenSearch, index: str
+) -> None:
+    held = opened(client, index, SETTINGS[3])
+    page = held.listed(Candidates.of_collection("govt"), text="", size=100)
+    assert {listed.doc_id for listed in page.documents} == {f"d{n}" for n in range(1, 90, 3)}
+    assert page.after is None
+    first = held.listed(Candidates.of_collection("govt"), text="", size=2)
+    assert [listed.doc_id for listed in first.documents] == ["d1", "d10"]
+    assert first.after is not None
+
+
 @pytest.mark.usefixtures("on_engine", "fake_models")
 def test_the_commands(tmp_path: Path, index_name: str) -> None:
     passages = [{"_id": f"f-{n}-0-{n}", "text": f"A bond of kind {n} pays."} for n in range(5)]
