@@ -8,6 +8,7 @@ import typer
 from ccrag import __version__
 from ccrag.cli import batch, models, node
 from ccrag.cli.ask import ask, evidence, search
+from ccrag.cli.chat import chat
 from ccrag.cli.eval import eval_command
 from ccrag.cli.experiment import experiment_command
 from ccrag.cli.index import index
@@ -32,6 +33,7 @@ app.command()(index)
 app.command()(search)
 app.command()(ask)
 app.command()(evidence)
+app.command()(chat)
 app.command()(run)
 app.command("validate")(validate_command)
 app.command("eval")(eval_command)

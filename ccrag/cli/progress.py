@@ -53,3 +53,15 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[OnProgress]:
             progress.update(task, completed=done, total=total or progress.tasks[0].total)
 
         yield on_progress
+
+
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """A sign of life named `what`, where there is no telling how long it takes."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield

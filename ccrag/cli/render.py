@@ -9,8 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ccrag.conversation.exchanges import Exchange
+from ccrag.conversation.session import Readable
 from ccrag.runs.provenance import passages_json, ranking_json, result_json
-from ccrag.types import DocId, Evidence, ModelCall, Passage, PassageId, Result
+from ccrag.types import JSON, DocId, Evidence, Passage, PassageId, Result
 
 SNIPPET_CHARS = 240
 WIDTH_WITHOUT_TERMINAL = 100
@@ -34,7 +36,7 @@ def print_answer(result: Result, *, explain: bool) -> None:
     parts: list[RenderableType] = [_answer_text(result)]
     parts += [_reference(result, at, doc_id) for at, doc_id in enumerate(result.answer.references)]
     if explain:
-        parts += _explanation(result)
+        parts += _explanation(result_json(result))
     console().print(Group(*parts))
 
 
@@ -51,7 +53,7 @@ def print_hits(result: Result, *, top_n: int, explain: bool) -> None:
     if not parts:
         parts.append(Text("no passage of the candidates matches"))
     if explain:
-        parts += _explanation(result)
+        parts += _explanation(result_json(result))
     console().print(Group(*parts))
 
 
@@ -117,35 +119,91 @@ def _snippet(text: str) -> str:
     return shown if len(shown) <= SNIPPET_CHARS else shown[:SNIPPET_CHARS] + "…"
 
 
-def _explanation(result: Result) -> list[RenderableType]:
-    """Variants, each stage's rank of the passages that were read, notes, model calls, seconds."""
+def print_way(exchange: Exchange) -> None:
+    """How an answer of a dialogue came about, under its question."""
+    question = Text.assemble(("Question  ", "bold"), clean(exchange.question))
+    earlier = Text(f"read with {exchange.turns_read} earlier turns", style="dim")
+    console().print(Group(question, earlier, *_explanation(exchange.told)))
+
+
+def print_documents(readable: Readable) -> None:
+    """The documents a chat may read, a line each, `*` before those that were cited."""
+    cited = "; * is cited in this dialogue" if readable.cited else ""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for document in readable.documents:
+        mark = "*" if document.doc_id in readable.cited else ""
+        table.add_row(mark, clean(document.doc_id), clean(document.title))
+    parts: list[RenderableType] = [
+        Text(f"documents to read: {readable.total}{cited}", style="dim"),
+        table if readable.documents else Text("no title holds these words"),
+    ]
+    if readable.has_more:
+        parts.append(Text("… and others: /docs WORDS finds them by title", style="dim"))
+    console().print(Group(*parts))
+
+
+def _explanation(told: JSON) -> list[RenderableType]:
+    """Variants, ranks of the passages read, evidence, notes, model calls, seconds."""
     variants = Table(title="Variants", title_justify="left", show_header=False, box=None)
-    for variant in result.trace.variants:
-        variants.add_row(variant.name, clean(variant.text))
-    notes = [Text(f"{note.stage}: {clean(note.message)}") for note in result.trace.notes]
-    seconds = ", ".join(f"{s} {t * 1000:.1f} ms" for s, t in result.trace.seconds.items())
-    calls = [Text(_call(call), style="dim") for call in result.trace.calls]
-    return [Text(), variants, Text(), _ranks(result), *notes, *calls, Text(seconds, style="dim")]
+    for variant in told["variants"]:
+        variants.add_row(variant["name"], clean(variant["text"]))
+    notes = [Text(f"{note['stage']}: {clean(note['message'])}") for note in told["notes"]]
+    seconds = ", ".join(f"{s} {t * 1000:.1f} ms" for s, t in told["seconds"].items())
+    calls = [Text(_call(call), style="dim") for call in told["calls"]]
+    tables = [part for table in (_ranks(told), *_spans(told)) for part in (Text(), table)]
+    rest = [Text(), *notes, *calls, Text(seconds, style="dim")]
+    return [Text(), variants, *tables, *rest]
 
 
-def _call(call: ModelCall) -> str:
+def _call(call: JSON) -> str:
     """One line on a call to a language model."""
     tokens = "tokens not counted"
-    if call.prompt_tokens is not None:
-        tokens = f"{call.prompt_tokens} + {call.completion_tokens} tokens"
-    known = ", known before" if call.cached else ""
-    return clean(f"{call.model} ({call.prompt}): {tokens}{known}, request {call.digest[:12]}")
+    if call["prompt_tokens"] is not None:
+        tokens = f"{call['prompt_tokens']} + {call['completion_tokens']} tokens"
+    known = ", known before" if call["cached"] else ""
+    named = f"{call['model']} ({call['prompt']})"
+    return clean(f"{named}: {tokens}{known}, request {call['digest'][:12]}")
 
 
-def _ranks(result: Result) -> Table:
+def _ranks(told: JSON) -> Table:
     table = Table(title="Rank of each passage read, by stage", title_justify="left", box=None)
+    table.add_column("")
     table.add_column("passage")
     ranks: dict[PassageId, dict[str, int]] = defaultdict(dict)
-    for ranking in result.trace.rankings:
-        table.add_column(ranking.stage.removeprefix("bm25:"), justify="right")
-        for rank, hit in enumerate(ranking, start=1):
-            ranks[hit.passage_id][ranking.stage] = rank
-    for passage_id in result.read:
-        cells = (str(ranks[passage_id].get(r.stage, "–")) for r in result.trace.rankings)
-        table.add_row(clean(passage_id), *cells)
+    for ranking in told["rankings"]:
+        table.add_column(ranking["stage"].removeprefix("bm25:"), justify="right")
+        for rank, (passage_id, _) in enumerate(ranking["hits"], start=1):
+            ranks[passage_id][ranking["stage"]] = rank
+    numbers = {item["passage_id"]: _number(item, told) for item in _used(told)}
+    for place in told["read"]:
+        own = ranks[place["passage_id"]]
+        cells = (str(own.get(ranking["stage"], "–")) for ranking in told["rankings"])
+        passage_id = place["passage_id"]
+        table.add_row(numbers.get(passage_id, ""), clean(passage_id), *cells)
     return table
+
+
+def _spans(told: JSON) -> list[Table]:
+    """The evidence that the answer rests on, if there is any."""
+    table = Table(title="Evidence of the answer", title_justify="left", box=None, expand=True)
+    table.add_column("")
+    table.add_column("passage")
+    table.add_column("characters", justify="right")
+    table.add_column("score", justify="right")
+    table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
+    for item in _used(told):
+        where = f"{item['start']}–{item['end']}"
+        row = (_number(item, told), clean(item["passage_id"]), where, f"{item['score']:.4g}")
+        table.add_row(*row, clean(item["text"]))
+    return [table] if table.rows else []
+
+
+def _used(told: JSON) -> list[JSON]:
+    """The evidence that a sentence of the answer names, in its order."""
+    used = {evidence_id for sentence in told["answer"] for evidence_id in sentence["evidence"]}
+    return [item for item in told["evidence"] if item["evidence_id"] in used]
+
+
+def _number(evidence: JSON, told: JSON) -> Text:
+    """What the answer cites the evidence's document by."""
+    return Text(f"[{told['references'].index(evidence['doc_id']) + 1}]", style="bold cyan")

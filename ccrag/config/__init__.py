@@ -19,6 +19,7 @@ from ccrag.config.models import EncoderSettings, LlmSettings, RerankerSettings
 from ccrag.config.section import Section
 from ccrag.config.services import (
     BatchSettings,
+    ChatSettings,
     EngineSettings,
     NodeSettings,
     OutputSettings,
@@ -45,6 +46,7 @@ __all__ = [
     "Bm25Settings",
     "BudgetSettings",
     "CandidateSettings",
+    "ChatSettings",
     "ChunkingSettings",
     "EncoderSettings",
     "EngineSettings",
@@ -165,3 +167,4 @@ class Settings(PipelineSettings):
     batch: BatchSettings = BatchSettings()
     output: OutputSettings = OutputSettings()
     serve: ServeSettings = ServeSettings()
+    chat: ChatSettings = ChatSettings()

@@ -107,6 +107,18 @@ class ServeSettings(Section):
     """How long an uploaded paper is kept after it was last asked."""
 
 
+class ChatSettings(Section):
+    """`ccrag chat`."""
+
+    history_words: int = Field(2_000, ge=0)
+    """
+    A question is read with the last exchanges that have so many words together; older ones, and one
+    that is longer by itself, are not read any more.
+    """
+    folder: Path | None = None
+    """Of dialogues for which no file is named; None: in the per-user data directory."""
+
+
 class OutputSettings(Section):
     """What a run's files say about it."""
 

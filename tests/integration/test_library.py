@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 import ccrag
-from ccrag import Candidates, Document, Library
+from ccrag import Candidates, Document, Library, Turn
 from ccrag.errors import EmptyCandidatesError, InputError, UnknownDocumentError
 from ccrag.indexing import index_documents
 from ccrag.layers import load_settings
@@ -55,6 +55,19 @@ def test_search_ranks_without_an_answer(library: Library) -> None:
     result = library.search(QUESTION, candidates=Candidates.whole_index())
     assert result.ranking.hits[0].doc_id == "res2"
     assert result.answer.sentences == ()
+
+
+def test_earlier_turns_tell_what_a_question_refers_to(index_name: str) -> None:
+    library = Library.build(index_name, DOCUMENTS, pipeline="chat")
+    turns = (Turn("user", "Where does reservoir 3 lie?"), Turn("agent", "In the valley, on Mars."))
+    alone = library.ask("When was it finished?", candidates=Candidates.whole_index())
+    result = library.ask("When was it finished?", candidates=["res1", "res3"], turns=turns)
+    assert result.query.turns == turns
+    assert result.trace.variants != alone.trace.variants
+    assert result.ranking.hits[0].doc_id == "res3"
+    assert "Mars" not in str(result.answer)
+    ranked = library.search("When was it finished?", candidates=["res1", "res3"], turns=turns)
+    assert ranked.ranking == result.ranking
 
 
 def test_many_queries_keep_their_order_and_their_failures(library: Library) -> None:
