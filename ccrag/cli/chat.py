@@ -68,7 +68,11 @@ def chat(
         if file is not None and opened is not None:
             opened.begin()
     _greet(talk, settings, index, opened)
-    if not _converse(talk):
+    try:
+        well = _converse(talk)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    if not well:
         raise typer.Exit(1)
 
 
@@ -112,18 +116,25 @@ def _greet(talk: "Chat", settings: "Settings", index: str, file: "ChatFile | Non
 
 
 def _converse(talk: "Chat") -> bool:
-    """Respond line by line; whether all went well, if the lines come through a pipe."""
+    """
+    Respond line by line; whether all went well, if the lines come through a pipe.
+
+    Raises:
+        KeyboardInterrupt: there is nobody at a terminal to go on.
+    """
     from ccrag.errors import CcragError, InvariantError
 
     typed, well = sys.stdin.isatty(), True
     for line in _typed_lines() if typed else _piped_lines():
+        before = talk.conversation
         try:
             if not _respond(talk, line):
                 break
         except KeyboardInterrupt:
             if not typed:
-                raise typer.Exit(INTERRUPTED) from None
-            notify("given up; the dialogue is as it was before this question")
+                raise
+            given_up = "given up; the dialogue is as it was before this question"
+            notify(given_up if talk.conversation is before else "stopped; the answer is kept")
         except InvariantError:
             raise
         except CcragError as error:

@@ -1,6 +1,8 @@
 """Dialogues by `ccrag chat`, line by line through a pipe, on a real engine."""
 
+import errno
 import json
+import os
 import re
 import signal
 import subprocess
@@ -110,6 +112,7 @@ def parts(body: dict[str, Any]) -> tuple[str, list[dict[str, str]], list[dict[st
 
 
 REWRITES = {
+    QUESTIONS[0]: "What is a heat pump?",
     QUESTIONS[1]: "What are the limits of a heat pump?",
     QUESTIONS[2]: "Where does a heat pump fail in old houses?",
 }
@@ -364,6 +367,78 @@ def test_a_kill_loses_the_question_under_way_and_no_other(
     assert [told["query"] for told in exchanges(path)] == [QUESTIONS[0]]
     chat(*at[1:], lines=typed(QUESTIONS[1]))
     assert exchanges(path)[1]["answer"][0]["text"] == LIMITS
+
+
+def test_an_interrupt_ends_a_chat_that_nobody_types_in(
+    indexed: str, path: Path, provider: Provider
+) -> None:
+    at = ["chat", "--index", indexed, "--all", *LLM, "--file", str(path)]
+    for asked in (1, 2):  # while it waits for a line, and while it waits for the model
+        with subprocess.Popen(
+            [sys.executable, "-m", "ccrag", *at],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(typed(QUESTIONS[0]).encode())
+            process.stdin.flush()
+            process.stdout.readline()
+            if asked == 2:
+                calls = provider.calls.count(ROUTE)
+                provider.fail(ROUTE, HANG)
+                process.stdin.write(typed(QUESTIONS[1]).encode())
+                process.stdin.flush()
+                _wait_for_call(provider, calls + 1)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10) == 130
+            assert process.stderr is not None
+            assert process.stderr.read() == b""
+    assert [told["query"] for told in exchanges(path)] == [QUESTIONS[0]] * 2
+
+
+def test_an_answer_that_cannot_be_kept_is_shown_and_kept_later(
+    indexed: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing, synced = count(1), os.fsync
+
+    def full_at_first(descriptor: int) -> None:
+        if next(failing) == 2:  # the first is that of the file's first line
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        synced(descriptor)
+
+    monkeypatch.setattr("os.fsync", full_at_first)
+    at = ("--index", indexed, "--all", *SHORT, "--file", path)
+    done = chat(*at, lines=typed(*QUESTIONS[:2]), code=1)
+    assert done.stderr == f"error: {path}: cannot be written: No space left on device\n"
+    assert done.stdout.count("[1] Heat pumps  heat-pump") == 2
+    assert [told["query"] for told in exchanges(path)] == list(QUESTIONS[:2])
+
+
+def test_a_line_that_a_kill_cut_off_is_said_and_left_out(indexed: str, path: Path) -> None:
+    at = ("--index", indexed, "--all", *SHORT, "--file", path)
+    chat(*at, lines=typed(QUESTIONS[0], QUESTIONS[1]))
+    path.write_bytes(path.read_bytes()[:-100])
+    done = chat(*at, lines=typed(QUESTIONS[1]))
+    assert done.stderr == f"{path}: its last line was not written whole, and is left out\n"
+    assert [told["query"] for told in exchanges(path)] == list(QUESTIONS[:2])
+
+
+@pytest.mark.parametrize("strange", ["\ud800 half a character", "\x1b[2J cleared", "\u202e turned"])
+def test_whatever_a_model_writes_can_be_kept_and_shown(
+    indexed: str, path: Path, provider: Provider, strange: str
+) -> None:
+    def reply(body: dict[str, Any]) -> str:
+        evidence = parts(body)[2]
+        said = [{"text": f"A heat pump. {strange}", "evidence": [evidence[0]["id"]]}]
+        return json.dumps({"answerable": True, "sentences": said})
+
+    provider.reply = reply
+    at = ("--index", indexed, "--all", *LLM, "--file", path)
+    done = chat(*at, lines=typed(QUESTIONS[0], "/why"))
+    assert "A heat pump." in exchanges(path)[0]["answer"][0]["text"]
+    assert not {"\x1b", "\ud800", "\u202e"} & set(done.stdout)
 
 
 def _wait_for_call(provider: Provider, count: int) -> None:
