@@ -29,6 +29,11 @@ class Terminal:
     def type(self, text: str) -> None:
         os.write(self._descriptor, text.encode())
 
+    def interrupt(self) -> None:
+        """Type Ctrl-C as a person does: one before a wait has begun would not end it."""
+        time.sleep(0.5)
+        self.type("\x03")
+
     def wait_for(self, text: str, *, count: int = 1) -> None:
         """Read until `text` stands on the screen `count` times."""
         deadline = time.monotonic() + PATIENCE_S
