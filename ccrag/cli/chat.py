@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ccrag.types import Candidates
 
 PROMPT = "> "
-INTERRUPTED = 130
 
 
 def chat(
@@ -68,11 +67,7 @@ def chat(
         if file is not None and opened is not None:
             opened.begin()
     _greet(talk, settings, index, opened)
-    try:
-        well = _converse(talk)
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
-    if not well:
+    if not _converse(talk):
         raise typer.Exit(1)
 
 
@@ -120,7 +115,7 @@ def _converse(talk: "Chat") -> bool:
     Respond line by line; whether all went well, if the lines come through a pipe.
 
     Raises:
-        KeyboardInterrupt: there is nobody at a terminal to go on.
+        KeyboardInterrupt: there is nobody at a terminal to go on; the command ends with code 130.
     """
     from ccrag.errors import CcragError, InvariantError
 

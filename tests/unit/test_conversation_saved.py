@@ -93,6 +93,14 @@ def test_of_a_line_that_a_kill_cut_off_nothing_is_read(path: Path, cut: int) -> 
     assert not opened(path).is_torn
 
 
+def test_what_follows_a_torn_line_leaves_nothing_of_it(path: Path) -> None:
+    written(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"exchange": {"query": "' + b"x" * 500)
+    opened(path).append_new()
+    assert path.read_bytes() == whole + b'{"new":true}\n'
+
+
 def test_a_last_line_without_its_newline_counts_if_it_is_whole(path: Path) -> None:
     written(path)
     path.write_bytes(path.read_bytes()[:-1])
@@ -205,6 +213,7 @@ SENTENCE = {"text": "x", "evidence": ["e1"], "citations": [0]}
         (b'{"turns_read": 3}', "neither an exchange nor a new dialogue"),
         (damaged(query=7), "exchange.query: "),
         (damaged(answer=[{"text": "x"}]), "exchange.answer.0.evidence: "),
+        (damaged(answer=[{**SENTENCE, "citations": ["0"]}]), "exchange.answer.0.citations.0: "),
         (damaged(references=[]), "rests on evidence that is not here or not cited"),
         (damaged(answer=[{**SENTENCE, "evidence": ["e9"]}]), "rests on evidence that is not here"),
         (damaged(answer=[{**SENTENCE, "citations": [3]}]), "cites a document that is not there"),
