@@ -9,9 +9,9 @@ from typer.testing import CliRunner, Result
 from ccrag.cli import app
 
 
-def ccrag(*arguments: object, code: int = 0) -> Result:
-    """What a command did; it must end with `code`."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+def ccrag(*arguments: object, code: int = 0, lines: str | bytes = "") -> Result:
+    """What a command did that read `lines` from a pipe; it must end with `code`."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=lines)
     assert result.exit_code == code, result.output
     return result
 

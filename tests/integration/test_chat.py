@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from ccrag.cli import app
 from ccrag.errors import EngineDownError
 from ccrag.pipeline import Pipeline
 from ccrag.types import Query
+from tests.integration.commands import ccrag
 from tests.integration.machines import TEXTS, write_machines
 from tests.provider import HANG, Provider, refused, serving
 from tests.terminal import at_terminal
@@ -40,9 +40,7 @@ OLD_HOUSES = (
 
 
 def chat(*options: object, lines: str | bytes = "", code: int = 0) -> Result:
-    result = CliRunner().invoke(app, ["chat", *map(str, options)], input=lines)
-    assert result.exit_code == code, result.output
-    return result
+    return ccrag("chat", *options, lines=lines, code=code)
 
 
 def typed(*lines: str) -> str:
@@ -57,9 +55,7 @@ def exchanges(path: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def indexed(tmp_path: Path, index_name: str) -> str:
-    command = ["index", write_machines(tmp_path), "--index", index_name, "-p", "chat", *SHORT]
-    done = CliRunner().invoke(app, list(map(str, command)))
-    assert done.exit_code == 0, done.output
+    ccrag("index", write_machines(tmp_path), "--index", index_name, "-p", "chat", *SHORT)
     return index_name
 
 
@@ -163,7 +159,7 @@ def test_a_model_rewrites_and_answers_and_history_is_never_cited(
 def test_what_is_printed_is_what_ask_prints(indexed: str) -> None:
     at = ("--index", indexed, "--docs", "tidal-mill", "-p", "chat", *SHORT)
     question = "When does a tidal mill work?"
-    asked = CliRunner().invoke(app, ["ask", question, *at])
+    asked = ccrag("ask", question, *at)
     said = chat(*at, lines=typed(question))
     assert "[1] Tidal mills  tidal-mill" in said.stdout
     assert said.stdout == f"{asked.stdout}\n"
