@@ -122,7 +122,7 @@ def _snippet(text: str) -> str:
 def print_way(exchange: Exchange) -> None:
     """How an answer of a dialogue came about, under its question."""
     question = Text.assemble(("Question  ", "bold"), clean(exchange.question))
-    earlier = Text(f"read with {exchange.turns_read} earlier turns", style="dim")
+    earlier = Text(f"asked after {exchange.turns_read} earlier turns", style="dim")
     console().print(Group(question, earlier, *_explanation(exchange.told)))
 
 

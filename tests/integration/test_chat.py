@@ -174,10 +174,10 @@ def test_a_dialogue_goes_on_from_its_file(indexed: str, path: Path) -> None:
     assert told[1]["answer"][0]["text"] == LIMITS
     before, after = done.stdout.split(LIMITS, 1)
     assert f"Question  {QUESTIONS[0]}" in before
-    assert "read with 0 earlier turns" in before
+    assert "asked after 0 earlier turns" in before
     assert "*  heat-pump     Heat pumps" in before
     assert "Question  What about its limits?" in after
-    assert "read with 2 earlier turns" in after
+    assert "asked after 2 earlier turns" in after
     for shown in ("decayed", "rewrite", "What about its limits? heat pump", "Rank of each"):
         assert shown in after
     [passage] = {e["passage_id"] for e in told[1]["evidence"] if e["text"] == LIMITS}
