@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from ccrag.corpus.given import GivenDocuments
+from ccrag.deletion import DeletionReport, delete_documents
 from ccrag.engine.client import Notify, silent
 from ccrag.errors import InputError, UnknownDocumentError
 from ccrag.indexing import index_corpus, index_documents
@@ -88,6 +89,25 @@ class Library:
         else:
             index_corpus(lambda: GivenDocuments(values), name, loaded, notify=notify)
         return cls(open_pipeline(loaded, name, notify=notify))
+
+    @staticmethod
+    def delete(
+        name: str,
+        doc_ids: Iterable[DocId],
+        *,
+        settings: Sequence[str] = (),
+        notify: Notify = silent,
+    ) -> DeletionReport:
+        """
+        Delete documents from all that was indexed under `name`, and what was kept of them on disk.
+
+        Libraries opened before have to be opened again.
+
+        Raises:
+            InputError: `name` does not hold one of them; nothing is deleted then.
+            CcragError: the engine or a cache failed; nothing is deleted then either.
+        """
+        return delete_documents(name, list(doc_ids), load_settings(None, settings), notify=notify)
 
     def ask(
         self,

@@ -23,14 +23,14 @@ class OnError(StrEnum):
 
 
 def index(
+    index: IndexName,
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[NAME=]PATH...",
             help="Files or folders of documents; with NAME=, those of a named collection.",
         ),
-    ],
-    index: IndexName,
+    ] = None,
     pipeline: Annotated[
         str | None,
         typer.Option(
@@ -48,6 +48,13 @@ def index(
         Path | None,
         typer.Option(help="CSV citing_doc_id,cited_doc_id; else the documents' own links count."),
     ] = None,
+    delete: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID,ID",
+            help="Delete these documents, instead: texts, passages, units, kept vectors, replies.",
+        ),
+    ] = None,
 ) -> None:
     """
     Load, cut and write documents. Resumes after a kill; does nothing when nothing changed.
@@ -55,13 +62,20 @@ def index(
     Example: ccrag index documents.jsonl --index demo
 
     Example: ccrag index fiqa=corpus/fiqa.jsonl govt=corpus/govt.jsonl --index mtrag
+
+    Example: ccrag index --index demo --delete doc7,doc9
     """
+    if (delete is None) == (not paths):
+        raise typer.BadParameter("name documents to index, or ids to --delete")
+    if delete is not None:
+        _delete(index, delete, overrides or [])
+        return
     from ccrag.indexing import index_documents
     from ccrag.layers import load_settings
     from ccrag.recipes import recipe_of
 
     with user_errors():
-        sources = [_source(path) for path in paths]
+        sources = [_source(path) for path in paths or ()]
         names = pipeline.split(",") if pipeline else [None]
         wanted = {recipe_of(s): s for s in (load_settings(n, overrides or []) for n in names)}
         for at, (recipe, settings) in enumerate((r.name, s) for r, s in wanted.items()):
@@ -77,6 +91,22 @@ def index(
                     notify=notify,
                 )
             _print(report, index, recipe, with_load=at == 0)
+
+
+def _delete(index: str, ids: str, overrides: list[str]) -> None:
+    """Delete documents everywhere, and say from where."""
+    from ccrag.deletion import delete_documents
+    from ccrag.layers import load_settings
+
+    with user_errors():
+        doc_ids = [doc_id.strip() for doc_id in ids.split(",") if doc_id.strip()]
+        report = delete_documents(index, doc_ids, load_settings(None, overrides), notify=notify)
+        for alias, count in report.items.items():
+            typer.echo(f"{alias}: {count} taken out")
+        typer.echo(
+            f"{index}: {report.documents} documents deleted, with {report.vectors} kept vectors "
+            f"and {report.replies} kept replies"
+        )
 
 
 def _source(argument: str) -> tuple[Path, str | None]:

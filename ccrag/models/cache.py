@@ -83,6 +83,21 @@ class VectorCache:
         with self._errors(), self._open() as db, db:
             db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
+    def drop(self, keys: Sequence[bytes]) -> int:
+        """Delete what is kept for `keys`, overwritten on disk; returns how many there were."""
+        before = 0
+        with self._errors(), self._open() as db:
+            db.execute("PRAGMA secure_delete = ON")
+            with db:
+                for first in range(0, len(keys), _KEYS_PER_QUERY):
+                    some = keys[first : first + _KEYS_PER_QUERY]
+                    marks = ",".join("?" * len(some))
+                    done = db.execute(f"DELETE FROM vectors WHERE key IN ({marks})", some)  # noqa: S608
+                    before += done.rowcount
+            if before:
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return before
+
     def __len__(self) -> int:
         with self._errors(), self._open() as db:
             (count,) = db.execute("SELECT count(*) FROM vectors").fetchone()

@@ -8,6 +8,7 @@ are no part of a request.
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from threading import get_ident
@@ -78,6 +79,29 @@ class ReplyCache:
         named = f"{self._server}\n{request.digest}".encode()
         digest = hashlib.blake2b(named, digest_size=16).hexdigest()
         return self._folder / digest[:2] / f"{digest}.json"
+
+
+def drop_replies(folder: Path, shown: Sequence[str]) -> int:
+    """
+    Delete the kept replies, of any server, whose request holds one of `shown`.
+
+    Args:
+        shown: texts as they stand in a request's messages.
+
+    Raises:
+        ModelError: a file cannot be read or deleted.
+    """
+    dropped = 0
+    for path in sorted(folder.glob("??/*.json")) if shown else ():
+        try:
+            messages = orjson.loads(path.read_bytes())["request"]["messages"]
+            held = "\n".join(message["content"] for message in messages)
+            if any(text in held for text in shown):
+                path.unlink()
+                dropped += 1
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"the kept reply {path} cannot be read: {error}; delete it") from error
+    return dropped
 
 
 class CachedLlm:

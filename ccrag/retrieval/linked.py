@@ -8,7 +8,7 @@ less than the one before.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ccrag.retrieval.tokens import TokenCounter
@@ -76,6 +76,15 @@ class Pool:
         while last < end and self._touch(last, last + 1):
             last += 1
         return tuple(self.ordered[first : last + 1])
+
+    def runs_around(self, sentence: Sentence) -> Iterator[str]:
+        """What a run of `sentence` could say where some of its neighbours are not in the pool."""
+        run = self.run(sentence)
+        at = run.index(sentence)
+        for first in range(at + 1):
+            for last in range(at, len(run)):
+                texts = (neighbour.text for neighbour in run[first : last + 1])
+                yield " ".join(" ".join(texts).split())
 
     def run_text(self, sentence: Sentence) -> str:
         """What a run says."""
