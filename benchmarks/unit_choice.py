@@ -109,6 +109,10 @@ def cross_validated(names: Sequence[str], values: np.ndarray) -> Iterator[str]:
     yield ", ".join(f"{m:.3f} at {b:,} tokens" for m, b in zip(means, BUDGETS, strict=True))
     yield "chosen most often: " + "; ".join(f"{n} ({c})" for n, c in picked.most_common(3))
     order = np.argsort(-worth.mean(axis=1), kind="stable")[:3]
+    unlinked = [at for at, n in enumerate(names) if n.endswith("bonus 0, mention 0")]
+    best = max(unlinked, key=lambda at: worth[at].mean())
+    found = ", ".join(f"{value:.3f}" for value in values[best].mean(axis=0))
+    yield f"best without links: {names[best]} ({found})"
     yield "best on all of them: " + "; ".join(
         f"{names[at]} ({', '.join(f'{v:.3f}' for v in values[at].mean(axis=0))})" for at in order
     )

@@ -6,7 +6,16 @@ from math import log2
 
 from ccrag.experiment.plots import nice_ticks, tick_label
 
-COLOURS = ("#767676", "#b0892b", "#a65a4a", "#6a5acd", "#3b7ea1", "#1a7f37")
+COLOURS = (
+    "#767676",
+    "#b0892b",
+    "#a65a4a",
+    "#6a5acd",
+    "#3b7ea1",
+    "#1a7f37",
+    "#8fbf5a",
+    "#c3b1e1",
+)
 WIDTH, HEIGHT = 430, 300
 LEFT, RIGHT, TOP, BOTTOM = 44, 14, 34, 40
 LINE = 18

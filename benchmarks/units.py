@@ -43,6 +43,8 @@ WAYS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "units of the index": ("longrag", (*ALL, "units.within=index", "units.count=500")),
     "units of the candidates": ("longrag", (*ALL, "units.count=500")),
     "linked": ("linked", ()),
+    "linked, but for the links": ("linked", ("linked.bonus=0", "linked.mention=0")),
+    "linked, by words alone": ("linked", ("linked.scorer=lexical", "linked.mention=0")),
 }
 """Pipeline and settings of each way; the first is what the others are compared with."""
 
@@ -115,6 +117,21 @@ def table(figures: Figures, groups: Groups) -> Iterator[str]:
         yield f"| {way} | {' | '.join(cells)} |"
 
 
+def differences(figures: Figures, ids: Sequence[QueryId], way: str) -> Iterator[str]:
+    """How far a way is from the best passages at each budget, with interval and p."""
+    for budget in BUDGETS:
+        runs: dict[str, PerQuery] = {
+            name: {q: by[budget][q] for q in ids} for name, by in figures.items()
+        }
+        for found in matrix(runs, baseline=next(iter(runs))):
+            if found.other == way:
+                yield (
+                    f"{way}, {budget:,} tokens: {found.difference:+.3f} "
+                    f"[{found.low:+.3f}, {found.high:+.3f}], better on {found.higher}, worse on "
+                    f"{found.lower} of {found.n}, p {found.p:.3f}, after Holm {found.p_holm:.3f}"
+                )
+
+
 def share(found: Mapping[QueryId, float], ids: Sequence[QueryId]) -> float:
     """Of the questions `ids`."""
     return sum(found[query_id] for query_id in ids) / len(ids)
@@ -159,7 +176,8 @@ def main() -> None:
 def report(figures: Figures, groups: Groups) -> list[str]:
     """How many questions there are, and the table."""
     counts = ", ".join(f"{len(ids)} that need {group}" for group, ids in groups.items())
-    return [f"Questions: {counts}; both shares in a cell.", "", *table(figures, groups)]
+    head = [f"Questions: {counts}; both shares in a cell.", "", *table(figures, groups), ""]
+    return [*head, *differences(figures, groups[GROUPS[0]], "linked")]
 
 
 def write(out: Path, lines: Sequence[str], figures: Figures, groups: Groups) -> None:

@@ -123,7 +123,9 @@ class PipelineSettings(Section):
         if self.select.read != "passages" and self.select.neighbours:
             raise ValueError("select.neighbours belongs to select.read=passages; set it to 0")
         if self.linked.mention and self.linked.scorer == "lexical":
-            raise ValueError("linked.mention compares meanings; set linked.scorer=fused")
+            raise ValueError(
+                "linked.mention compares meanings; set it to 0, or linked.scorer=fused"
+            )
 
     @model_validator(mode="after")
     def _check_fusion(self) -> Self:

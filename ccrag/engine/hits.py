@@ -150,7 +150,7 @@ def _parse_part(source: Mapping[str, Any]) -> UnitPart:
         title=source["title"],
         date=source.get("date"),
         version_of=source.get("version_of"),
-        version=source.get("version"),
+        version=source.get("version_name"),
         links=tuple(source["links"]),
     )
 
@@ -174,7 +174,7 @@ def part_source(part: UnitPart, *, collection: str | None) -> JSON:
         "title": part.title,
         "date": part.date,
         "version_of": part.version_of,
-        "version": part.version,
+        "version_name": part.version,  # the bulk client takes "version" for its own
         "links": part.links,
     }
 
