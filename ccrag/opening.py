@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from ccrag.answering.answerability import CROSS_ENCODER
+from ccrag.answering.calibration import Calibration
 from ccrag.answering.support import Support
 from ccrag.concurrency import one_at_a_time
 from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, IndexFacts, open_index
-from ccrag.errors import IndexMismatchError
+from ccrag.errors import ConfigError, IndexMismatchError
 from ccrag.given import GivenContexts
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
@@ -28,9 +30,16 @@ from ccrag.pipeline import (
     needs_support,
 )
 from ccrag.recipes import recipe_of
+from ccrag.stages.answerability import Abstaining, Measuring
 from ccrag.stages.asking import first_requests, needs_query_vectors, reads_by_cosine
+from ccrag.stages.calibrations import (
+    NONE,
+    calibration_label,
+    check_made_with,
+    load_calibration,
+)
 from ccrag.stages.signals import needs_tokens
-from ccrag.stages.writing import Writer, writer_of
+from ccrag.stages.writing import EvidenceOnly, Writer, writer_of
 from ccrag.types import JSON, Passage, Query, QueryId
 
 if TYPE_CHECKING:
@@ -43,8 +52,8 @@ class Models:
     def __init__(self) -> None:
         self._encoders: dict[EncoderSettings, CachedEncoder] = {}
         self._tokens: dict[EncoderSettings, TransformerTokens] = {}
-        self._rerankers: dict[RerankerSettings, Reranker | None] = {}
-        self._supports: dict[str, Support | None] = {}
+        self._rerankers: dict[RerankerSettings, Reranker] = {}
+        self._entailment: dict[str, Support] = {}
         self._loading = Lock()
 
     def pipeline(
@@ -59,8 +68,10 @@ class Models:
         Raises:
             ModelError: a model cannot be had.
             IndexMismatchError: the index holds vectors of another encoder.
+            ConfigError: no such calibration, or one that was made with another pipeline.
         """
         encoder = reranker = support = tokens = None
+        calibration = calibration_of(settings)
         with self._loading:
             if needs_tokens(settings):
                 tokens = self._token_encoder(settings)
@@ -69,8 +80,11 @@ class Models:
                 check_encoder(encoder, index.facts, pipeline=settings.name)
             if needs_reranker(settings):
                 reranker = self._reranker(settings)
-            if writer is None and needs_support(settings):
-                support = self._support(settings)
+            if writer is None and needs_support(settings) and settings.answer.support_model:
+                support = self._nli(settings.answer.support_model)
+            abstaining = None
+            if calibration is not None:
+                abstaining = self._abstaining(settings, calibration, encoder)
         return Pipeline(
             settings,
             index,
@@ -81,7 +95,56 @@ class Models:
             writer=writer,
             tokens=tokens,
             count=load_token_counter(settings.budget.tokenizer),
+            abstaining=abstaining,
         )
+
+    def measuring(
+        self, settings: Settings, index: Index, *, cross_encoder: bool, nli: str | None
+    ) -> Measuring:
+        """
+        What gives the features that a decision of answerability is learnt from.
+
+        Args:
+            cross_encoder: whether the one of `reranker` gives a feature.
+            nli: the entailment model that gives one, by folder or name on the hub.
+
+        Raises:
+            ModelError: a model cannot be had.
+            IndexMismatchError: the index holds vectors of another encoder.
+        """
+        encoder = None
+        with self._loading:
+            if needs_query_vectors(settings):
+                encoder = self._encoder(settings)
+                check_encoder(encoder, index.facts, pipeline=settings.name)
+            return self._measuring(settings, encoder, cross_encoder=cross_encoder, nli=nli)
+
+    def _measuring(
+        self,
+        settings: PipelineSettings,
+        encoder: Encoder | None,
+        *,
+        cross_encoder: bool,
+        nli: str | None,
+    ) -> Measuring:
+        return Measuring(
+            settings,
+            encoder,
+            reranker=self._reranker(settings) if cross_encoder else None,
+            entails=self._nli(nli) if nli is not None else None,
+        )
+
+    def _abstaining(
+        self, settings: PipelineSettings, calibration: Calibration, encoder: Encoder | None
+    ) -> Abstaining:
+        measuring = self._measuring(
+            settings,
+            encoder,
+            cross_encoder=CROSS_ENCODER in calibration.weights,
+            nli=calibration.nli,
+        )
+        label = calibration_label(settings.answer.answerability)
+        return Abstaining(settings, measuring, calibration, label=label)
 
     def encoding_counts(self) -> tuple[int, int]:
         """Texts whose vectors were known before, and texts encoded, by all encoders together."""
@@ -98,16 +161,15 @@ class Models:
             self._tokens[settings.encoder] = token_encoder_of(self._encoder(settings))
         return self._tokens[settings.encoder]
 
-    def _reranker(self, settings: PipelineSettings) -> Reranker | None:
+    def _reranker(self, settings: PipelineSettings) -> Reranker:
         if settings.reranker not in self._rerankers:
-            self._rerankers[settings.reranker] = open_reranker(settings)
+            self._rerankers[settings.reranker] = _loaded_reranker(settings.reranker)
         return self._rerankers[settings.reranker]
 
-    def _support(self, settings: PipelineSettings) -> Support | None:
-        model = settings.answer.support_model or ""
-        if model not in self._supports:
-            self._supports[model] = open_support(settings)
-        return self._supports[model]
+    def _nli(self, model: str) -> Support:
+        if model not in self._entailment:
+            self._entailment[model] = one_at_a_time(load_nli(model))
+        return self._entailment[model]
 
 
 def open_pipeline(
@@ -129,13 +191,59 @@ def open_pipeline(
     return Models().pipeline(settings, index, writer=writer)
 
 
+def open_to_calibrate(
+    settings: Settings,
+    name: str,
+    *,
+    cross_encoder: bool = False,
+    nli: str | None = None,
+    notify: Notify = silent,
+) -> tuple[Pipeline, Measuring]:
+    """
+    The pipeline of `settings` over the index `name`, writing nothing, and what looks at its ways.
+
+    Raises:
+        EngineError, ModelError: as `open_pipeline` and `Models.measuring`.
+    """
+    client = open_client(settings, notify=notify)
+    index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
+    undecided = settings.model_copy(
+        update={"answer": settings.answer.model_copy(update={"answerability": NONE})}
+    )
+    models = Models()
+    return (
+        models.pipeline(undecided, index, writer=EvidenceOnly()),
+        models.measuring(settings, index, cross_encoder=cross_encoder, nli=nli),
+    )
+
+
+def calibration_of(settings: PipelineSettings) -> Calibration | None:
+    """
+    The calibration that decides answerability, if `settings` name one.
+
+    Raises:
+        ConfigError: there is none of this name, or it was made with another pipeline.
+    """
+    name = settings.answer.answerability
+    calibration = load_calibration(name)
+    if calibration is not None:
+        check_made_with(name, calibration, settings)
+    return calibration
+
+
 def open_given(settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]) -> GivenContexts:
     """
     What answers from the passages given for each query; no engine is asked.
 
     Raises:
         ModelError: a model that reading or writing needs cannot be had.
+        ConfigError: answerability is to be decided, which takes the lists of a search.
     """
+    if settings.answer.answerability != NONE:
+        raise ConfigError(
+            "answer.answerability reads the lists of a search, and contexts that are given have "
+            "none: set answer.answerability=none"
+        )
     llm = open_llm(settings)
     return GivenContexts(
         settings,
@@ -173,9 +281,10 @@ def check_encoder(encoder: Encoder, facts: IndexFacts, *, pipeline: str) -> None
 
 def open_reranker(settings: PipelineSettings) -> Reranker | None:
     """The cross-encoder, if a stage of `settings` asks one."""
-    if not needs_reranker(settings):
-        return None
-    chosen = settings.reranker
+    return _loaded_reranker(settings.reranker) if needs_reranker(settings) else None
+
+
+def _loaded_reranker(chosen: RerankerSettings) -> Reranker:
     return load_reranker(
         chosen.model,
         max_tokens=chosen.max_tokens,

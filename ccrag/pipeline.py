@@ -27,6 +27,8 @@ from ccrag.models.token_vectors import TokenEncoder
 from ccrag.retrieval.feedback import feedback_terms, feedback_variant
 from ccrag.retrieval.fusion import highest, rrf
 from ccrag.retrieval.tokens import TokenCounter, estimate_tokens
+from ccrag.stages.answerability import STAGE as ANSWERABILITY
+from ccrag.stages.answerability import Abstaining
 from ccrag.stages.asking import asks_of, encode_wordings, put_wordings
 from ccrag.stages.lists import Ask, Lists, lists_of
 from ccrag.stages.passages import PassageReading
@@ -37,6 +39,9 @@ from ccrag.stages.units import UnitReading
 from ccrag.stages.way import Failure, Watch, Way, unwatched
 from ccrag.stages.writing import Writer, writer_of
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
+
+Step = tuple[str, Callable[[list[Way]], None]]
+"""A stage by its name, for the queries of a batch that are not lost yet."""
 
 BATCHES_AT_ONCE = 2
 """While the engine searches for one batch, Python works on the other."""
@@ -57,6 +62,7 @@ class Pipeline:
         writer: Writer | None = None,
         tokens: TokenEncoder | None = None,
         count: TokenCounter = estimate_tokens,
+        abstaining: Abstaining | None = None,
     ) -> None:
         """
         Put the stages together; see `opening.open_pipeline` for models and index from settings.
@@ -69,6 +75,7 @@ class Pipeline:
             writer: writes the answers instead of the one that `settings` name.
             tokens: needed by the signals that compare tokens.
             count: counts the tokens of what is read against `budget.max_tokens`.
+            abstaining: decides whether the candidates answer; None: nobody does.
         """
         self.settings = settings
         self.index = index
@@ -86,6 +93,7 @@ class Pipeline:
         self._units = UnitReading(settings, index, encoder, count)
         self._reader = Reader(settings, encoder, reranker)
         self._writer = writer or writer_of(settings, llm, support=support)
+        self._abstaining = abstaining
 
     def answer(self, query: Query, *, watch: Watch = unwatched) -> Result:
         """
@@ -147,7 +155,7 @@ class Pipeline:
     def _walk(self, queries: Sequence[Query], *, answering: bool, watch: Watch) -> list[Way]:
         ways = [Way(query) for query in queries]
         lists = lists_of(self.settings, self.index, self._encoder)
-        steps: tuple[tuple[str, Callable[[list[Way]], None]], ...] = (
+        steps: tuple[Step, ...] = (
             ("candidates", self._check_candidates),
             ("variants", self._make_variants),
             ("encode", self._encode_queries),
@@ -158,8 +166,7 @@ class Pipeline:
             ("rerank", self._reranking.rerank),
             ("select", self._passages.select if self._by_passages else self._units.read),
             ("neighbours", self._passages.widen if self._by_passages else _leave),
-            ("evidence", self._reader.read if answering else _leave),
-            ("answer", self._writer.write if answering else _leave_unanswered),
+            *(self._answering() if answering else UNANSWERED),
         )
         for name, step in steps:
             alive = [way for way in ways if way.error is None]
@@ -173,6 +180,16 @@ class Pipeline:
     @property
     def _by_passages(self) -> bool:
         return self.settings.select.read == "passages"
+
+    def _answering(self) -> tuple[Step, ...]:
+        decide: tuple[Step, ...] = ()
+        if self._abstaining is not None:
+            decide = ((ANSWERABILITY, self._abstaining.decide),)
+        return (("evidence", self._reader.read), *decide, ("answer", self._write))
+
+    def _write(self, ways: list[Way]) -> None:
+        """Answers for the queries that no stage has answered by abstaining."""
+        self._writer.write([way for way in ways if way.answer is None])
 
     def _check_candidates(self, ways: list[Way]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""
@@ -283,6 +300,10 @@ def _leave(ways: list[Way]) -> None:
 def _leave_unanswered(ways: list[Way]) -> None:
     for way in ways:
         way.answer = Answer(way.query_id, (), (), ())
+
+
+UNANSWERED: tuple[Step, ...] = (("evidence", _leave), ("answer", _leave_unanswered))
+"""How the way of a query ends that is only searched for."""
 
 
 def needs_reranker(settings: PipelineSettings) -> bool:

@@ -370,6 +370,26 @@ class ModelCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Answerability:
+    """The decision whether the candidates answer a query, and what it rests on."""
+
+    calibration: str
+    """Whose decision it is: `name@digest`."""
+    probability: float
+    """That the candidates do not answer, 0 to 1."""
+    threshold: float
+    """From this probability on the query gets the abstention."""
+    features: Mapping[str, float]
+    contributions: Mapping[str, float]
+    """What each feature adds to the log-odds; above 0 it speaks against an answer."""
+
+    @property
+    def abstains(self) -> bool:
+        """Whether the query gets the abstention."""
+        return self.probability >= self.threshold
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """A query's way: wordings, every ranking, notes, seconds per stage, calls to models."""
 
@@ -378,6 +398,8 @@ class Trace:
     notes: tuple[Note, ...]
     seconds: Mapping[str, float]
     calls: tuple[ModelCall, ...] = ()
+    answerability: Answerability | None = None
+    """None: the pipeline does not decide it."""
 
 
 @dataclass(frozen=True, slots=True)

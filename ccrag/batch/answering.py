@@ -54,6 +54,8 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
         return parse_reply(body)
 
     result = prepared.result
+    if result.answer.abstained:  # before a model would have been asked
+        return result
     evidence = result.answer.evidence
     try:
         generated = generate(

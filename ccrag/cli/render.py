@@ -150,9 +150,30 @@ def _explanation(told: JSON) -> list[RenderableType]:
     notes = [Text(f"{note['stage']}: {clean(note['message'])}") for note in told["notes"]]
     seconds = ", ".join(f"{s} {t * 1000:.1f} ms" for s, t in told["seconds"].items())
     calls = [Text(_call(call), style="dim") for call in told["calls"]]
-    tables = [part for table in (_ranks(told), *_spans(told)) for part in (Text(), table)]
+    tables = [part for table in (_ranks(told), *_spans(told), *_answerability(told)) for part in (Text(), table)]
     rest = [Text(), *notes, *calls, Text(seconds, style="dim")]
     return [Text(), variants, *tables, *rest]
+
+
+def _answerability(told: JSON) -> list[RenderableType]:
+    """How it was decided whether the candidates answer; what weighed most, first."""
+    decision = told.get("answerability")
+    if decision is None:
+        return []
+    does = "abstains" if decision["abstains"] else "answers"
+    table = Table(
+        title=f"Do the candidates answer? {does}: probability {decision['probability']:.2f} that "
+        f"they do not, abstention from {decision['threshold']:g} "
+        f"({clean(decision['calibration'])})",
+        title_justify="left",
+        box=None,
+    )
+    for name in ("feature", "value", "against an answer (+)"):
+        table.add_column(name, justify="left" if name == "feature" else "right")
+    weighed = sorted(decision["contributions"].items(), key=lambda item: -abs(item[1]))
+    for name, added in weighed:
+        table.add_row(clean(name), f"{decision['features'][name]:.3f}", f"{added:+.2f}")
+    return [table]
 
 
 def _call(call: JSON) -> str:

@@ -228,6 +228,13 @@ class AnswerSettings(Section):
     `llm`: what of the text that was read the model sees: the chosen sentences, or everything, in
     reading order, with an id for each sentence or paragraph.
     """
+    answerability: str = "none"
+    """
+    Who decides, before anything is written, whether the candidates answer: a packaged calibration,
+    a file that `ccrag calibrate` made, or `none`: nobody does.
+    """
+    abstain_from: float = Field(0.5, ge=0, le=1)
+    """`answerability`: from this probability on that they do not, the query gets the abstention."""
     min_evidence_score: float | None = None
     """`llm`: with no evidence of this score, on its scorer's scale, abstain and ask nothing."""
     unsupported: Literal["keep", "flag", "drop"] = "flag"

@@ -3,7 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from ccrag.types import JSON, AnswerSentence, Evidence, Passage, Ranking, Result, Unit
+from ccrag.types import (
+    JSON,
+    Answerability,
+    AnswerSentence,
+    Evidence,
+    Passage,
+    Ranking,
+    Result,
+    Unit,
+)
 
 
 def result_json(result: Result) -> JSON:
@@ -50,6 +59,29 @@ def trace_json(result: Result) -> JSON:
         "notes": [{"stage": note.stage, "message": note.message} for note in trace.notes],
         "seconds": {stage: round(seconds, 6) for stage, seconds in trace.seconds.items()},
         "calls": [asdict(call) for call in trace.calls],
+        **_answerability_json(trace.answerability),
+    }
+
+
+def _answerability_json(decision: Answerability | None) -> JSON:
+    """The decision with its features; nothing where nobody decided."""
+    if decision is None:
+        return {}
+    rounded = {
+        name: {feature: round(value, 6) for feature, value in values.items()}
+        for name, values in (
+            ("features", decision.features),
+            ("contributions", decision.contributions),
+        )
+    }
+    return {
+        "answerability": {
+            "calibration": decision.calibration,
+            "probability": round(decision.probability, 6),
+            "threshold": decision.threshold,
+            "abstains": decision.abstains,
+            **rounded,
+        }
     }
 
 

@@ -23,6 +23,7 @@ from ccrag.runs.files import (
 )
 from ccrag.runs.journal import FILE_NAME, Entry, Journal
 from ccrag.runs.shapes import Shape, longeval_shape
+from ccrag.stages.calibrations import NONE, calibration_label
 from ccrag.stages.way import Failure
 from ccrag.types import Query, Result
 
@@ -169,6 +170,8 @@ def run_digest(
         decides["prompt"] = prompt.digest
     if stages := stage_prompts_of(settings):
         decides["stage_prompts"] = {stage: prompt.digest for stage, prompt in stages.items()}
+    if settings.answer.answerability != NONE:
+        decides["calibration"] = calibration_label(settings.answer.answerability)
     canonical = orjson.dumps(decides, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 

@@ -274,6 +274,11 @@ def engine_score(dot: float) -> float:
     return 1 + dot if dot > 0 else 1 / (1 - dot)
 
 
+def dot_of(score: float) -> float:
+    """The dot product of an engine's score: `engine_score` backwards."""
+    return score - 1 if score > 1 else 1 - 1 / score
+
+
 class CandidateOrder:
     """No ranking: each candidate's first passages, documents in the order of the candidate list."""
 

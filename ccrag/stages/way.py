@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ccrag.errors import CcragError, InvariantError
 from ccrag.types import (
     Answer,
+    Answerability,
     Evidence,
     Hit,
     ModelCall,
@@ -67,6 +68,7 @@ class Way:
     units: tuple[Unit, ...] = ()
     """The units they are of, best first, where units are read; only parts that are read."""
     evidence: tuple[Evidence, ...] = ()
+    answerability: Answerability | None = None
     answer: Answer | None = None
     notes: list[Note] = field(default_factory=list)
     calls: list[ModelCall] = field(default_factory=list)
@@ -127,6 +129,7 @@ class Way:
                 tuple(self.notes),
                 dict(self.seconds),
                 tuple(self.calls),
+                self.answerability,
             ),
             selected=tuple(hit.passage_id for hit in self.selected),
             units=self.units,

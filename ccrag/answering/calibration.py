@@ -1,0 +1,74 @@
+"""
+From features to a decision: a logistic regression, fitted elsewhere, as plain numbers. Pure.
+
+`stages.calibrations` reads one from a file, `evaluation.calibrating` fits one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp
+from typing import Any
+
+from ccrag.answering.answerability import Features
+from ccrag.errors import InvariantError
+from ccrag.types import Answerability
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a feature counts: `coefficient` * (value - `mean`) / `scale`, in log-odds."""
+
+    mean: float
+    scale: float
+    """Above 0."""
+    coefficient: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What was learnt from judged queries of one pipeline."""
+
+    pipeline: str
+    """Its name."""
+    made_with: Mapping[str, str]
+    """Its settings that decide the features, by `section.key`."""
+    weights: Mapping[str, Weight]
+    """By feature."""
+    intercept: float
+    nli: str | None
+    """The entailment model that gave a feature, by folder or name on the hub, if any did."""
+    figures: Mapping[str, Any]
+    """What it was worth on queries held back; for people."""
+
+    def contributions(self, features: Features) -> dict[str, float]:
+        """
+        What each feature adds to the log-odds that the candidates do not answer.
+
+        Raises:
+            InvariantError: they are not the features that were learnt from.
+        """
+        if features.keys() != self.weights.keys():
+            odd = ", ".join(sorted(features.keys() ^ self.weights.keys()))
+            raise InvariantError(f"features other than those that were learnt from: {odd}")
+        return {
+            name: weight.coefficient * (features[name] - weight.mean) / weight.scale
+            for name, weight in self.weights.items()
+        }
+
+    def decide(self, features: Features, *, label: str, threshold: float) -> Answerability:
+        """The decision; `label` says in the record whose it is."""
+        contributions = self.contributions(features)
+        return Answerability(
+            calibration=label,
+            probability=sigmoid(self.intercept + sum(contributions.values())),
+            threshold=threshold,
+            features=dict(features),
+            contributions=contributions,
+        )
+
+
+def sigmoid(log_odds: float) -> float:
+    """The probability of these log-odds; no overflow at either end."""
+    if log_odds >= 0:
+        return 1 / (1 + exp(-log_odds))
+    return exp(log_odds) / (1 + exp(log_odds))
