@@ -8,6 +8,7 @@ import typer
 from ccrag import __version__
 from ccrag.cli import batch, models, node
 from ccrag.cli.ask import ask, evidence, search
+from ccrag.cli.calibrate import calibrate
 from ccrag.cli.chat import chat
 from ccrag.cli.eval import eval_command
 from ccrag.cli.experiment import experiment_command
@@ -37,6 +38,7 @@ app.command()(chat)
 app.command()(run)
 app.command("validate")(validate_command)
 app.command("eval")(eval_command)
+app.command()(calibrate)
 app.command("experiment")(experiment_command)
 app.command()(pipelines)
 app.command()(serve)

@@ -150,7 +150,11 @@ def _explanation(told: JSON) -> list[RenderableType]:
     notes = [Text(f"{note['stage']}: {clean(note['message'])}") for note in told["notes"]]
     seconds = ", ".join(f"{s} {t * 1000:.1f} ms" for s, t in told["seconds"].items())
     calls = [Text(_call(call), style="dim") for call in told["calls"]]
-    tables = [part for table in (_ranks(told), *_spans(told), *_answerability(told)) for part in (Text(), table)]
+    tables = [
+        part
+        for table in (_ranks(told), *_spans(told), *_answerability(told))
+        for part in (Text(), table)
+    ]
     rest = [Text(), *notes, *calls, Text(seconds, style="dim")]
     return [Text(), variants, *tables, *rest]
 

@@ -89,6 +89,11 @@ def with_ids_of(queries: Mapping[QueryId, str], known: Mapping[QueryId, V]) -> d
     return {ids.get(_plain(task_id), task_id): value for task_id, value in known.items()}
 
 
+def conversation_of(task_id: QueryId) -> str:
+    """The conversation that a task is a turn of; an id that names no turn is one by itself."""
+    return _plain(task_id).rpartition("::")[0] or task_id
+
+
 def _plain(task_id: QueryId) -> QueryId:
     return task_id.replace("<::>", "::")
 

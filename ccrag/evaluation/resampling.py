@@ -83,7 +83,7 @@ def _bootstrap(values: Array, *, draws: int, seed: int, level: float) -> Array:
     """Percentile interval of the mean of each column of (queries, columns): (2, columns)."""
     generator = np.random.default_rng(seed)
     means = [
-        _resample_counts(generator, rows, len(values)) @ values / len(values)
+        resample_counts(generator, rows, len(values)) @ values / len(values)
         for rows in _blocks(draws, len(values))
     ]
     tail = (1 - level) / 2
@@ -91,7 +91,7 @@ def _bootstrap(values: Array, *, draws: int, seed: int, level: float) -> Array:
     return bounds
 
 
-def _resample_counts(generator: np.random.Generator, rows: int, n: int) -> Array:
+def resample_counts(generator: np.random.Generator, rows: int, n: int) -> Array:
     """How often each of `n` queries stands in each of `rows` resamples of `n`: (rows, n)."""
     picks = generator.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
     return np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)

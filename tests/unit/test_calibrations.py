@@ -102,6 +102,13 @@ def test_the_model_that_rewrites_has_a_part() -> None:
         check_made_with("c", made, load_settings("mtrag-llm", ["llm.model=other"]))
 
 
+def test_how_units_are_read_has_a_part_where_they_are() -> None:
+    check_made_with("c", calibration(), load_settings(BM25, ["budget.max_tokens=500"]))
+    made = calibration(pipeline="longrag")
+    with pytest.raises(ConfigError, match=r"whose budget.max_tokens is \d+; that of \S+ is 500"):
+        check_made_with("c", made, load_settings("longrag", ["budget.max_tokens=500"]))
+
+
 def test_a_setting_of_a_later_version_had_its_default() -> None:
     made = calibration()
     known = {key: value for key, value in made.made_with.items() if key != "fusion.method"}

@@ -1,0 +1,156 @@
+"""`ccrag calibrate`: when a pipeline should abstain, learnt from judged queries."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ccrag.cli.errors import notify, user_errors
+from ccrag.cli.options import Collection, IndexName, Overrides, PipelineName, WholeIndex
+from ccrag.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ccrag.calibrating import Worth
+    from ccrag.evaluation.calibrating import Fitted
+    from ccrag.evaluation.deciding import Decisions
+
+
+def calibrate(
+    queries: Annotated[Path, typer.Argument(help="Query file, or MTRAGEval's tasks.")],
+    index: IndexName,
+    out: Annotated[Path, typer.Option("--out", "-o", help="File for the calibration (.json).")],
+    answerable: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSONL query_id, answerable. Default: the tasks' own field answerability."
+        ),
+    ] = None,
+    pipeline: PipelineName = None,
+    overrides: Overrides = None,
+    cross_encoder: Annotated[
+        bool,
+        typer.Option("--cross-encoder", help="The model of `reranker` gives a feature, too."),
+    ] = False,
+    nli: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="An entailment model that gives a feature, too."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Decides what is held back when.")] = 0,
+    whole_index: WholeIndex = False,
+    collection: Collection = None,
+) -> None:
+    """
+    Learn from judged queries when to abstain, and say what that is worth on queries held back.
+
+    Example: ccrag calibrate tasks.jsonl --index mtrag --pipeline mtrag --out mtrag.json
+    """
+    from ccrag.calibrating import calibrate as learn
+    from ccrag.calibrating import calibration_from, measure
+    from ccrag.corpus.queries import read_queries
+    from ccrag.errors import InputError
+    from ccrag.evaluation import mtrag
+    from ccrag.evaluation.reading import read_answerable
+    from ccrag.layers import load_settings
+    from ccrag.opening import open_to_calibrate
+    from ccrag.stages.calibrations import SUFFIX, write_calibration
+
+    with user_errors():
+        if out.suffix != SUFFIX:
+            raise InputError(f"the name of a calibration ends in {SUFFIX}", path=out)
+        settings = load_settings(pipeline, overrides or [])
+        asked = read_queries(queries, whole_index=whole_index, collection=collection)
+        texts = {query.query_id: query.text for query in asked}
+        known = mtrag.with_ids_of(texts, read_answerable(answerable or queries))
+        opened, measuring = open_to_calibrate(
+            settings, index, cross_encoder=cross_encoder, nli=nli, notify=notify
+        )
+        with progress_bar("looking", len(asked)) as on_progress:
+            features = measure(opened, measuring, asked, on_progress=on_progress)
+        fitted, worth = learn(features, asked, known, seed=seed)
+        write_calibration(calibration_from(fitted, worth, settings, nli=nli), out)
+    _report(fitted, worth)
+    notify(f"use it with --set answer.answerability={out}")
+
+
+def _report(fitted: "Fitted", worth: "Worth") -> None:
+    from ccrag.cli.render import console
+
+    held = worth.sample
+    typer.echo(
+        f"{len(held.query_ids)} judged queries, {int(held.unanswerable.sum())} of them "
+        f"unanswerable; each decided by what was learnt without its dialogue"
+    )
+    console().print(_worth_table(worth))
+    compared = worth.against_never(0.5)
+    if compared is not None:
+        typer.echo(
+            f"accuracy, abstaining from .5, against never: {compared.difference:+.3f} "
+            f"({compared.low:+.3f} to {compared.high:+.3f}), p = {compared.p:.4f}; "
+            f"pairs ranked right: {worth.ranked_right():.3f}"
+        )
+    if compared is None or compared.difference <= 0 or not compared.significant():
+        notify("on what was held back this is not reliably better than never abstaining")
+    typer.echo("; ".join(_counts(worth.at(0.5))))
+    if worth.unjudged.size:
+        share = float((worth.unjudged >= 0.5).mean())
+        typer.echo(f"{worth.unjudged.size} queries of neither kind: abstained from {share:.3f}")
+    console().print(_weights_table(fitted))
+
+
+def _worth_table(worth: "Worth") -> "Table":
+    from ccrag.calibrating import THRESHOLDS
+
+    table = _table("abstain", *("precision", "recall", "F1", "accuracy"))
+    rows = [("never", worth.never()), ("always", worth.always())]
+    rows += [(f"from {threshold:g}", worth.at(threshold)) for threshold in THRESHOLDS]
+    for name, found in (*rows, *_by_collection(worth)):
+        table.add_row(name, *_cells(found))
+    return table
+
+
+def _by_collection(worth: "Worth") -> "Iterator[tuple[str, Decisions]]":
+    """Each collection, decided from .5 on by what the other collections taught."""
+    from ccrag.cli.render import clean
+    from ccrag.evaluation.deciding import NEVER, decisions
+
+    for name, (part, said) in worth.by_collection.items():
+        yield f"{clean(name)}: never", decisions(part, said, threshold=NEVER)
+        yield f"{clean(name)}: by others", decisions(part, said, threshold=0.5)
+
+
+def _cells(found: "Decisions") -> Iterator[str]:
+    from ccrag.evaluation.deciding import MEASURES
+
+    for name in MEASURES:
+        figure = found.figures.get(name)
+        yield "–" if figure is None else f"{figure.value:.3f} ({figure.low:.2f}–{figure.high:.2f})"
+
+
+def _counts(found: "Decisions") -> tuple[str, str]:
+    """The confusion matrix in words; means over the repeats."""
+    return (
+        f"unanswerable: {found.abstained_unanswerable:.1f} abstained from, "
+        f"{found.answered_unanswerable:.1f} answered",
+        f"answerable: {found.abstained_answerable:.1f} abstained from, "
+        f"{found.answered_answerable:.1f} answered",
+    )
+
+
+def _weights_table(fitted: "Fitted") -> "Table":
+    table = _table("feature", "mean", "log-odds per standard deviation")
+    for name, weight in sorted(fitted.weights.items(), key=lambda it: -abs(it[1].coefficient)):
+        table.add_row(name, f"{weight.mean:.3f}", f"{weight.coefficient:+.2f}")
+    return table
+
+
+def _table(first: str, *others: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1))
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
