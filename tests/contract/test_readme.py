@@ -4,6 +4,8 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,15 @@ def test_it_names_every_command_and_pipeline() -> None:
     assert all(f"`{name}`" in README for name in pipeline_names())
 
 
+@contextmanager
+def own_node() -> Iterator[None]:
+    """Whatever starts the embedded node meanwhile, it ends with this."""
+    try:
+        yield
+    finally:
+        CliRunner().invoke(app, ["node", "down"])
+
+
 @pytest.mark.integration
 @pytest.mark.usefixtures("node_runtime")
 def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,7 +49,7 @@ def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     subprocess.run([sys.executable, str(build), str(tmp_path)], check=True, capture_output=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CCRAG_NODE__DATA", str(tmp_path / "node"))
-    with serving(quote) as provider:
+    with serving(quote) as provider, own_node():
         monkeypatch.setenv("CCRAG_PROVIDER__BASE_URL", provider.url)
         for words in readme_commands():
             result = CliRunner().invoke(app, words)
