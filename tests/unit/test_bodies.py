@@ -121,3 +121,15 @@ def test_a_collection_is_filtered_on_and_comes_back_with_every_hit() -> None:
     assert exact["query"]["script_score"]["query"] == {"bool": {"filter": [clause]}}
     assert hnsw["query"]["knn"]["vector"]["filter"] == clause
     assert [body["docvalue_fields"] for body in (bm25, exact, hnsw)] == [["collection"]] * 3
+
+
+def test_parts_and_passages_of_documents_are_asked_inside_the_candidates() -> None:
+    inside = {"terms": {"doc_id": ["a", "b"]}}
+    body = bodies.parts_body(TWO, size=5, among=("unit_id", ["u2", "u1"]), after="a@0")
+    among = {"terms": {"unit_id": ["u1", "u2"]}}
+    assert body["query"] == {"bool": {"filter": [inside, among]}}
+    assert (body["size"], body["search_after"]) == (5, ["a@0"])
+    assert bodies.parts_body(TWO, size=5)["query"] == {"bool": {"filter": [inside]}}
+    some = bodies.passages_of_body(["b"], TWO, size=5)
+    own = {"terms": {"doc_id": ["b"]}}
+    assert some["query"] == {"bool": {"filter": [inside, own]}}

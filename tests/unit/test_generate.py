@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from ccrag.answering.generate import Generated, Generation, generate
+from ccrag.answering.generate import Generated, Generation, generate, generation_request
 from ccrag.answering.support import SupportCheck, contained
 from ccrag.chat.prompts import load_prompt
 from ccrag.chat.reply import ChatReply, Usage
 from ccrag.chat.request import ChatParameters
 from ccrag.errors import CandidateLeakError, ModelError
+from ccrag.types import Unit, UnitPart
 from tests.fakes import ScriptedLlm
 from tests.support import query
 from tests.unit.stages import by_id, evidence, passage
@@ -213,3 +214,18 @@ def test_evidence_of_another_document_is_a_bug() -> None:
 def test_an_error_of_the_model_is_passed_on() -> None:
     with pytest.raises(ModelError, match="out of order"):
         generated(ScriptedLlm(ModelError("out of order")))
+
+
+def test_a_prompt_by_documents_shows_each_under_its_header() -> None:
+    unit = Unit("u1", (UnitPart("u1", "b", 0, 0, 9, 3, version="2.1"),))
+    again = evidence("e3", "It leaks.", doc_id="b")
+    generation = replace(GENERATION, prompt=load_prompt("answer-units"))
+    request = generation_request(ASKED, [*SHOWN, again], PASSAGES, generation, units=[unit])
+    lines = request.messages[-1].content.split("\n")
+    assert [json.loads(line) for line in lines[1 : lines.index("</evidence>")]] == [
+        {"document": "b", "title": "Dams", "date": "1950-01-01", "version": "2.1"},
+        {"id": "e1", "text": "The dam is 61 metres high."},
+        {"id": "e3", "text": "It leaks."},
+        {"document": "a"},
+        {"id": "e2", "text": "It was finished in 1931."},
+    ]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ccrag.engine import hits
 from ccrag.errors import CandidateLeakError, InvariantError
-from ccrag.types import Candidates, Document, Query, doc_id_of
+from ccrag.types import Candidates, Document, Query, UnitPart, doc_id_of
 from tests.support import document, query, whole_passage
 
 
@@ -49,6 +49,37 @@ def test_passages_come_back_as_they_were_stored() -> None:
     passage = whole_passage(document("a#b", "Ein Satz.", title="T", date="2020-01-02"), edges=3)
     stored = hits.passage_source(passage)
     assert hits.parse_passage(passage.passage_id, stored) == passage
+
+
+def parts_response(*parts: UnitPart, collection: str | None = None) -> dict[str, Any]:
+    sources = [hits.part_source(part, collection=collection) for part in parts]
+    return {"hits": {"hits": [{"_id": s["part_id"], "_source": s} for s in sources]}}
+
+
+A = UnitPart("u1", "a", 0, 0, 9, 3, "T", "2020", "law", "2.1", links=("b", "c"))
+B = UnitPart("u1", "b", 1, 0, 9, 3)
+
+
+def test_parts_come_back_as_they_were_stored_but_for_links_to_what_may_not_be_read() -> None:
+    found = hits.parse_parts(query("x"), [parts_response(A), parts_response(B)])
+    assert found == [A, B]
+    [part, _] = hits.parse_parts(query("x", "a", "b"), [parts_response(A, B)])
+    assert part.links == ("b",)
+    assert hits.parse_parts(query("x", "a"), []) == []
+
+
+def test_parts_of_a_collection_keep_links_among_themselves_alone() -> None:
+    asked = Query("q1", "x", Candidates.of_collection("wet"))
+    found = hits.parse_parts(asked, [parts_response(A, B, collection="wet")])
+    assert [part.links for part in found] == [("b",), ()]
+    with pytest.raises(CandidateLeakError):
+        hits.parse_parts(asked, [parts_response(A, collection="dry")])
+    assert hits.parse_parts(asked, []) == []
+
+
+def test_parts_outside_the_candidates_are_a_leak() -> None:
+    with pytest.raises(CandidateLeakError, match=r"\['b'\]"):
+        hits.parse_parts(query("x", "a"), [parts_response(A, B)])
 
 
 def test_passages_outside_the_candidates_are_a_leak() -> None:
