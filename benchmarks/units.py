@@ -166,9 +166,10 @@ def main() -> None:
     }
     figures = measure(queries, found)
     lines = report(figures, groups)
+    write(given.out, lines, figures, groups)
     if not given.quick:
         lines += ["", *choose(many, found, NAME)]
-    write(given.out, lines, figures, groups)
+        write(given.out, lines, figures, groups)
     sys.stdout.write("\n".join(lines) + "\n")
     drop_index(open_client(load_settings("linked")), NAME)
 
