@@ -9,7 +9,7 @@ questions of which the context holds *all* gold quotes; contexts are what the pi
 Writes `table.md`, `plot.svg` and `figures.json` into OUT_DIR. ▲▼: differs from the best passages at
 the same budget, p < .05 by paired randomisation with Holm's correction over the column's ways.
 Without `--quick`, the settings of `linked` are chosen by cross-validation over the questions that
-need several topics, and what a choice finds on questions it did not see is told.
+need several topics, and what a choice finds on the folds left out is told.
 """
 
 import argparse
