@@ -1,4 +1,4 @@
-"""The README's commands run, and it names every command and pipeline."""
+"""The commands of README and docs run, and every command and pipeline is named there."""
 
 import re
 import shlex
@@ -18,19 +18,30 @@ from tests.provider import serving
 from tests.unit.batches import quote
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#([^)]+))?\)")
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 def readme_commands() -> list[list[str]]:
-    lines = [line for block in CONSOLE.findall(README) for line in block.splitlines()]
+    lines = [line for block in CONSOLE.findall(TEXT) for line in block.splitlines()]
     return [shlex.split(line.removeprefix("$ ccrag "), comments=True) for line in lines]
 
 
 def test_it_names_every_command_and_pipeline() -> None:
     for name in commands():
-        assert f"ccrag {name}" in README, name
-    assert all(f"`{name}`" in README for name in pipeline_names())
+        assert f"ccrag {name}" in TEXT, name
+    assert all(f"`{name}`" in TEXT for name in pipeline_names())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for name, section in LINK.findall(page.read_text(encoding="utf-8")):
+        target = page.parent / name
+        assert target.is_file(), name
+        titles = re.findall(r"(?m)^#+ (.+)$", target.read_text(encoding="utf-8"))
+        assert not section or section in {title.lower().replace(" ", "-") for title in titles}
 
 
 @contextmanager
