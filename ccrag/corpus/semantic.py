@@ -3,7 +3,7 @@ Chunking where the meaning changes: semantic and topic-shift passages. Pure.
 
 Sentence vectors come from the caller; no model is loaded or chosen here. In two steps, so that the
 sentences of many documents can be encoded in one call: `cut_sentences`, then one of the two
-`group_…` functions with the vectors of its `texts`. The `…_passages` functions do both.
+`group_…` functions with the vectors of its `texts`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -105,41 +105,6 @@ def group_topic_shift(
         return 1 - _cosine(vectors[at - 1], vectors[at]) <= threshold
 
     return _group(cut, vectors, joins, edges=edges)
-
-
-def semantic_passages(
-    document: Document,
-    vectors_of: VectorsOf,
-    *,
-    max_words: int,
-    threshold: float = 0.72,
-    edges: int = 0,
-) -> list[Passage]:
-    """
-    One document by `group_semantic`; `vectors_of` encodes its sentences in one call.
-
-    The passages tile the text but for white space, lie within `max_words` by `passage_words`
-    (longer sentences are cut first) and never cross a section. No text: no passages, no call.
-    """
-    cut = cut_sentences(document, max_words=max_words)
-    if not cut.sections:
-        return []
-    return group_semantic(cut, vectors_of(cut.texts), threshold=threshold, edges=edges)
-
-
-def topic_shift_passages(
-    document: Document,
-    vectors_of: VectorsOf,
-    *,
-    max_words: int,
-    threshold: float = 0.18,
-    edges: int = 0,
-) -> list[Passage]:
-    """One document by `group_topic_shift`; otherwise like `semantic_passages`."""
-    cut = cut_sentences(document, max_words=max_words)
-    if not cut.sections:
-        return []
-    return group_topic_shift(cut, vectors_of(cut.texts), threshold=threshold, edges=edges)
 
 
 def _group(cut: CutSentences, vectors: Vectors, joins: _Joins, *, edges: int) -> list[Passage]:

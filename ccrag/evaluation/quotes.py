@@ -69,12 +69,6 @@ def quote_span(text: str, quote: str) -> Span | None:
     return next(FoldedText.of(text).spans(quote), None)
 
 
-def quote_in_texts(quote: str, texts: Sequence[str]) -> bool:
-    """Whether `quote` stands in `texts` read on as one; for texts whose document is not at hand."""
-    wanted = normalise_quote(quote)
-    return bool(wanted) and wanted in normalise_quote("\n".join(texts))
-
-
 def covered(span: Span, spans: Iterable[Span]) -> bool:
     """Whether the union of `spans`, in any order, holds all of `span`."""
     reached = span.start

@@ -90,19 +90,6 @@ def ways_of(
     )
 
 
-def where_lost(
-    relevant_id: RelevantId,
-    record: JSON | None,
-    *,
-    depth: int,
-    candidates: Collection[DocId] | None = None,
-    not_held: Collection[RelevantId] = (),
-) -> End:
-    """The stage that lost one document or passage; see `ways_of` for the arguments."""
-    (way,) = ways_of([relevant_id], record, depth=depth, candidates=candidates, not_held=not_held)
-    return way.end
-
-
 def best_ranks(record: JSON, wanted: Collection[RelevantId]) -> dict[str, dict[RelevantId, int]]:
     """Ranks of the `wanted` documents and passages in every ranking of a provenance record."""
     ranks: dict[str, dict[RelevantId, int]] = {}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ccrag.evaluation.gold import Gold, Quote
-from ccrag.experiment.losing import End, ways_of, where_lost
+from ccrag.experiment.losing import End, ways_of
 from ccrag.experiment.outcome import relevant_ids
 from ccrag.types import Span, doc_id_of, make_passage_id
 
@@ -34,6 +34,12 @@ def record(
         "answer": [{"text": "A.", "citations": [0], "evidence": list(named)}],
         "references": list(references),
     }
+
+
+def where_lost(relevant_id: str, given: dict[str, Any] | None, **arguments: Any) -> End:
+    """The stage that lost one document or passage."""
+    (way,) = ways_of([relevant_id], given, **arguments)
+    return way.end
 
 
 HIGH, LOW = ["d#1", "x#1", "y#1"], ["x#1", "y#1", "d#1"]

@@ -9,7 +9,6 @@ from ccrag.evaluation.quotes import (
     FoldedText,
     covered,
     normalise_quote,
-    quote_in_texts,
     quote_span,
     widened,
 )
@@ -70,12 +69,6 @@ def test_union_covers(spans: list[Span], *, whole: bool) -> None:
 def test_widened_takes_the_white_space_around() -> None:
     assert widened("a \n b  c", Span(4, 5)) == Span(1, 7)
     assert widened(" a ", Span(1, 2)) == Span(0, 3)
-
-
-def test_texts_without_a_document() -> None:
-    assert quote_in_texts("one two", ["Only one", "two here"])
-    assert not quote_in_texts("two one", ["Only one", "two here"])
-    assert not quote_in_texts(" ", ["a"])
 
 
 @pytest.mark.skipif(not PAPER.is_dir(), reason="the evidence data is not here")

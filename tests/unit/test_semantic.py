@@ -13,15 +13,46 @@ from ccrag.corpus.semantic import (
     cut_sentences,
     group_semantic,
     group_topic_shift,
-    semantic_passages,
-    topic_shift_passages,
 )
 from ccrag.corpus.words import passage_words
 from ccrag.errors import InvariantError, ModelError
 from ccrag.types import Document, Passage, doc_id_of
 
 Vectors = npt.NDArray[np.float32]
+VectorsOf = Callable[[Sequence[str]], Vectors]
 Chunk = Callable[..., list[Passage]]
+
+
+def semantic_passages(
+    document: Document,
+    vectors_of: VectorsOf,
+    *,
+    max_words: int,
+    threshold: float = 0.72,
+    edges: int = 0,
+) -> list[Passage]:
+    """Both steps for one document: cut, then group by meaning."""
+    cut = cut_sentences(document, max_words=max_words)
+    if not cut.sections:
+        return []
+    return group_semantic(cut, vectors_of(cut.texts), threshold=threshold, edges=edges)
+
+
+def topic_shift_passages(
+    document: Document,
+    vectors_of: VectorsOf,
+    *,
+    max_words: int,
+    threshold: float = 0.18,
+    edges: int = 0,
+) -> list[Passage]:
+    """Both steps for one document: cut, then group by shifts of topic."""
+    cut = cut_sentences(document, max_words=max_words)
+    if not cut.sections:
+        return []
+    return group_topic_shift(cut, vectors_of(cut.texts), threshold=threshold, edges=edges)
+
+
 both = pytest.mark.parametrize("chunk", [semantic_passages, topic_shift_passages])
 
 words = st.sampled_from(
