@@ -1,7 +1,7 @@
 """
 Writes a small collection to measure on: the language reference that every Python carries.
 
-    python examples/python-reference/build.py OUT_DIR
+    python examples/python-reference/build.py OUT_DIR [QUESTIONS]
 
 The documents are the topics of `help()` (`pydoc_data.topics`), text byte for byte. A topic links to
 
@@ -11,8 +11,9 @@ The documents are the topics of `help()` (`pydoc_data.topics`), text byte for by
   "see", "section" or "chapter", or before "section", because such words also begin sentences;
 * each topic that `pydoc.Helper` prints below it as a related help topic.
 
-The questions are in questions.jsonl, next to this file. Another Python may word a quoted sentence
-differently or lack a topic: such quotes and topics are left out and reported on stderr.
+The questions are in questions.jsonl, next to this file, or in the file named. Another Python may
+word a quoted sentence differently or lack a topic: such quotes and topics are left out and reported
+on stderr.
 """
 
 import json
@@ -212,9 +213,13 @@ def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
 
 
-def build(out: Path, topics: Mapping[str, str]) -> Missing:
-    """Writes the five files into `out`, made if need be; the same topics give the same bytes."""
-    questions = load_questions()
+def build(out: Path, topics: Mapping[str, str], path: Path = QUESTIONS) -> Missing:
+    """
+    Writes the five files into `out`, made if need be, with the questions of `path`.
+
+    The same topics and questions give the same bytes.
+    """
+    questions = load_questions(path)
     out.mkdir(parents=True, exist_ok=True)
     write_records(out / "documents.jsonl", documents(topics))
     write_records(out / "queries.jsonl", queries(questions, topics))
@@ -241,11 +246,15 @@ def report(lacking: Missing) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Builds into the one directory named; 2 when it is not named."""
-    if len(arguments) != 1:
-        sys.stderr.write("usage: python examples/python-reference/build.py OUT_DIR\n")
+    """Builds into the directory named first; 2 when none is named, or no file of questions."""
+    if len(arguments) not in (1, 2):
+        sys.stderr.write("usage: python examples/python-reference/build.py OUT_DIR [QUESTIONS]\n")
         return 2
-    sys.stderr.write(report(build(Path(arguments[0]), pydoc_topics.topics)))
+    out, path = Path(arguments[0]), Path(arguments[1]) if arguments[1:] else QUESTIONS
+    if not path.is_file():
+        sys.stderr.write(f"{path}: no such file of questions\n")
+        return 2
+    sys.stderr.write(report(build(out, pydoc_topics.topics, path)))
     return 0
 
 

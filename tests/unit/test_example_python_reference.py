@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import sys
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from pydoc_data import topics as pydoc_topics
@@ -29,6 +30,12 @@ def load_script() -> Any:
 
 script = load_script()
 QUESTIONS = script.load_questions()
+HELD_OUT_PATH = SCRIPT.with_name("questions-held-out.jsonl")
+HELD_OUT = script.load_questions(HELD_OUT_PATH)
+
+both_files = pytest.mark.parametrize(
+    "questions", [QUESTIONS, HELD_OUT], ids=["questions", "held-out"]
+)
 
 
 def records(path: Path) -> list[dict[str, Any]]:
@@ -86,10 +93,11 @@ def test_help_entries_follow_aliases() -> None:
     assert ("raise", "exceptions") in set(script.related_topics())
 
 
-def test_every_question_has_ten_candidates_and_agrees_with_itself() -> None:
-    assert len({question.query_id for question in QUESTIONS}) == len(QUESTIONS)
-    assert len({question.query for question in QUESTIONS}) == len(QUESTIONS)
-    for question in QUESTIONS:
+@both_files
+def test_every_question_has_ten_candidates_and_agrees_with_itself(questions: Sequence[Any]) -> None:
+    assert len({question.query_id for question in questions}) == len(questions)
+    assert len({question.query for question in questions}) == len(questions)
+    for question in questions:
         assert len(set(question.doc_ids)) == len(question.doc_ids) == 10
         assert list(question.doc_ids) == sorted(question.doc_ids), "order must tell nothing"
         assert set(question.relevant) <= set(question.doc_ids)
@@ -102,22 +110,41 @@ def test_counts_by_documents_needed() -> None:
     assert [needed.count(number) for number in range(4)] == [7, 59, 44, 3]
 
 
-def test_no_candidate_holds_most_of_another() -> None:
+def test_held_out_questions_need_several_topics_and_repeat_nothing() -> None:
+    needed = [len(question.relevant) for question in HELD_OUT]
+    assert [needed.count(number) for number in range(4)] == [0, 0, 36, 4]
+    for part in ("query_id", "query"):
+        assert not {getattr(q, part) for q in QUESTIONS} & {getattr(q, part) for q in HELD_OUT}
+    gold = {quote for question in QUESTIONS for quote in question.evidence}
+    assert not gold & {quote for question in HELD_OUT for quote in question.evidence}
+
+
+def test_held_out_questions_are_built_beside_the_same_documents(out: Path, tmp_path: Path) -> None:
+    assert script.main([str(tmp_path), str(HELD_OUT_PATH)]) == 0
+    name = "documents.jsonl"
+    assert (tmp_path / name).read_bytes() == (out / name).read_bytes()
+    asked = [record["query_id"] for record in records(tmp_path / "queries.jsonl")]
+    assert asked == [question.query_id for question in HELD_OUT]
+
+
+@both_files
+def test_no_candidate_holds_most_of_another(questions: Sequence[Any]) -> None:
     by_topic = {doc_id: shingles(text) for doc_id, text in TOPICS.items()}
     assert shared(by_topic["for"], by_topic["compound"]) > MAX_SHARED
     overlapping = [
         (question.query_id, first, second)
-        for question in QUESTIONS
+        for question in questions
         for first, second in combinations(sorted(set(question.doc_ids) & set(TOPICS)), 2)
         if shared(by_topic[first], by_topic[second]) >= MAX_SHARED
     ]
     assert overlapping == []
 
 
-def test_no_quote_stands_in_a_second_candidate() -> None:
+@both_files
+def test_no_quote_stands_in_a_second_candidate(questions: Sequence[Any]) -> None:
     repeated = [
         (question.query_id, doc_id)
-        for question in QUESTIONS
+        for question in questions
         for quote in question.evidence
         for doc_id in question.doc_ids
         if doc_id != quote.doc_id and script.find_quote(TOPICS.get(doc_id, ""), quote.quote)
@@ -125,12 +152,15 @@ def test_no_quote_stands_in_a_second_candidate() -> None:
     assert repeated == []
 
 
-def test_every_quote_is_written_as_it_stands_or_reported(out: Path) -> None:
-    lacking = script.missing(QUESTIONS, TOPICS)
-    written = records(out / "quotes.jsonl")
+@pytest.mark.parametrize("path", [script.QUESTIONS, HELD_OUT_PATH], ids=["questions", "held-out"])
+def test_every_quote_is_written_as_it_stands_or_reported(path: Path, tmp_path: Path) -> None:
+    lacking = script.build(tmp_path, TOPICS, path)
+    written = records(tmp_path / "quotes.jsonl")
+    questions = script.load_questions(path)
+    assert lacking == script.missing(questions, TOPICS)
     assert all(record["quote"] in TOPICS[record["doc_id"]] for record in written)
     found = [f"{record['query_id']} ({record['doc_id']})" for record in written]
-    gold = [f"{asked.query_id} ({quote.doc_id})" for asked in QUESTIONS for quote in asked.evidence]
+    gold = [f"{asked.query_id} ({quote.doc_id})" for asked in questions for quote in asked.evidence]
     assert sorted([*found, *lacking.quotes]) == sorted(gold)
     if sys.version_info < (3, 13):
         assert lacking == script.Missing((), ())
@@ -188,3 +218,5 @@ def test_the_command_reports_on_stderr(tmp_path: Path, capsys: pytest.CaptureFix
     assert said.out == ""
     assert "quotes worded differently" in said.err
     assert script.main([]) == 2
+    assert script.main([str(tmp_path), str(tmp_path / "none.jsonl")]) == 2
+    assert "none.jsonl: no such file of questions" in capsys.readouterr().err
