@@ -1,5 +1,7 @@
 """
-Ways to fill a context at equal budgets: `python -m benchmarks.units OUT_DIR [--quick]`.
+Ways to fill a context at equal budgets.
+
+    python -m benchmarks.units OUT_DIR [--quick | --questions FILE]
 
 The Python reference with its links, and every question of the example that has gold quotes, in two
 groups: those that need two or three topics, and those that need one. A figure is the share of
@@ -10,6 +12,10 @@ Writes `table.md`, `plot.svg` and `figures.json` into OUT_DIR. ▲▼: differs f
 the same budget, p < .05 by paired randomisation with Holm's correction over the column's ways.
 Without `--quick`, the settings of `linked` are chosen by cross-validation over the questions that
 need several topics, and what a choice finds on the folds left out is told.
+
+With `--questions` the questions are those of FILE, in the form of the example's questions.jsonl,
+and nothing is chosen: the settings are the shipped ones. `questions-held-out.jsonl` of the example
+was made for it.
 """
 
 import argparse
@@ -55,10 +61,12 @@ Figures = dict[str, dict[int, dict[QueryId, float]]]
 """By way, budget and question: 1 if all quotes are in the context."""
 
 
-def build_example(folder: Path) -> None:
-    """The example's files, made by its own script."""
+def build_example(folder: Path, questions: Path | None = None) -> None:
+    """The example's files, made by its own script, with its own questions or those of a file."""
     script = Path(__file__).parents[1] / "examples" / "python-reference" / "build.py"
-    subprocess.run([sys.executable, str(script), str(folder)], check=True, capture_output=True)
+    given = [] if questions is None else [str(questions)]
+    command = [sys.executable, str(script), str(folder), *given]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def read_example(folder: Path) -> tuple[list[Query], Gold, dict[DocId, str]]:
@@ -97,7 +105,7 @@ def measure(queries: Sequence[Query], found: QuotesFound) -> Figures:
 
 
 def table(figures: Figures, groups: Groups) -> Iterator[str]:
-    """Markdown: a row a way, a column a budget, both groups in a cell."""
+    """Markdown: a row a way, a column a budget, all groups in a cell."""
     heads = [f"{budget:,} tokens" for budget in BUDGETS]
     yield f"| context | {' | '.join(heads)} |"
     yield f"|---|{'---|' * len(BUDGETS)}"
@@ -146,28 +154,44 @@ def _marks(ways: Mapping[str, Mapping[QueryId, float]], ids: Sequence[QueryId]) 
     return marks
 
 
-def main() -> None:
-    """Measure, choose, write."""
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """What the command line asks for; `words` instead of it, if given."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--quick", action="store_true", help="choose no settings")
-    given = parser.parse_args()
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="choose no settings")
+    extent.add_argument("--questions", type=Path, metavar="FILE", help="ask these; choose nothing")
+    given = parser.parse_args(words)
+    if given.questions is not None and not given.questions.is_file():
+        parser.error(f"--questions {given.questions}: no such file")
+    return given
+
+
+def grouped(queries: Sequence[Query], gold: Gold) -> Groups:
+    """The questions by how many topics they need; a group that nobody is in is left out."""
+    groups: dict[str, list[QueryId]] = {group: [] for group in GROUPS}
+    for query in queries:
+        topics = {doc_id for doc_id, _ in gold[query.query_id]}
+        groups[GROUPS[0] if len(topics) > 1 else GROUPS[1]].append(query.query_id)
+    return {group: ids for group, ids in groups.items() if ids}
+
+
+def main() -> None:
+    """Measure, choose, write."""
+    given = arguments()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        build_example(folder)
+        build_example(folder, given.questions)
         queries, gold, texts = read_example(folder)
         for overrides in ([], ["units.grouping=document"]):
             index_documents([folder / "documents.jsonl"], NAME, load_settings("linked", overrides))
     found = QuotesFound(gold, texts)
-    many = [q for q in queries if len({doc_id for doc_id, _ in gold[q.query_id]}) > 1]
-    groups = {
-        GROUPS[0]: [q.query_id for q in many],
-        GROUPS[1]: [q.query_id for q in queries if q not in many],
-    }
+    groups = grouped(queries, gold)
     figures = measure(queries, found)
     lines = report(figures, groups)
     write(given.out, lines, figures, groups)
-    if not given.quick:
+    if not given.quick and given.questions is None:
+        many = [query for query in queries if query.query_id in groups[GROUPS[0]]]
         lines += ["", *choose(many, found, NAME)]
         write(given.out, lines, figures, groups)
     sys.stdout.write("\n".join(lines) + "\n")
@@ -177,8 +201,9 @@ def main() -> None:
 def report(figures: Figures, groups: Groups) -> list[str]:
     """How many questions there are, and the table."""
     counts = ", ".join(f"{len(ids)} that need {group}" for group, ids in groups.items())
-    head = [f"Questions: {counts}; both shares in a cell.", "", *table(figures, groups), ""]
-    return [*head, *differences(figures, groups[GROUPS[0]], "linked")]
+    cell = "; both shares in a cell" if len(groups) > 1 else ""
+    head = [f"Questions: {counts}{cell}.", "", *table(figures, groups), ""]
+    return [*head, *differences(figures, next(iter(groups.values())), "linked")]
 
 
 def write(out: Path, lines: Sequence[str], figures: Figures, groups: Groups) -> None:
