@@ -11,13 +11,13 @@ not see, and what is chosen on all of them.
 """
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.choosing import FOLDS, REPEATS, cross_validate
 from benchmarks.dialogue_lists import BM25, DECAYS, DENSE, Lists, retrieve
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.mtrag import read_relevant
@@ -31,7 +31,6 @@ from ccrag.types import QueryId, Ranking
 MEASURES = ("nDCG@5", "R@10")
 PUBLISHED_DEPTH = 10
 SHIPPED_K = 5
-FOLDS, REPEATS = 10, 20
 Merge = Callable[[Sequence[Ranking]], Ranking]
 Row = tuple[str, str, Mapping[str, PerQuery]]
 """Section, name, and a figure per query for each measure."""
@@ -127,18 +126,7 @@ def choose(by_decay: Mapping[str, Lists], score: Scorer) -> Iterator[str]:
     """Cross-validate the choice of decay, lists and RRF's k, all at once."""
     names, figures = zip(*_choices(by_decay, score), strict=True)
     values = np.array(figures)  # choices × queries × measures
-    worth = values.mean(axis=2)
-    chance = np.random.default_rng(0)
-    estimates, picked = [], Counter[str]()
-    for _ in range(REPEATS):
-        folds = chance.permutation(values.shape[1]) % FOLDS
-        held_out = np.zeros(values.shape[1:])
-        for fold in range(FOLDS):
-            best = int(worth[:, folds != fold].mean(axis=1).argmax())
-            picked[names[best]] += 1
-            held_out[folds == fold] = values[best][folds == fold]
-        estimates.append(held_out.mean(axis=0))
-    unseen = np.mean(estimates, axis=0)
+    unseen, picked = cross_validate(names, values)
     yield f"{len(names)} choices, {FOLDS} folds, {REPEATS} repeats; on conversations not seen:"
     yield ", ".join(f"{m} {v:.3f}" for m, v in zip(MEASURES, unseen, strict=True))
     yield "chosen most often: " + "; ".join(f"{n} ({c})" for n, c in picked.most_common(3))

@@ -5,12 +5,12 @@ Only the four settings of the grid are held out. The form of `linked` itself was
 questions, so these figures are above what other questions would give.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
 
+from benchmarks.choosing import FOLDS, REPEATS, cross_validate
 from benchmarks.unit_quotes import QuotesFound
 from ccrag.config import PipelineSettings
 from ccrag.engine.index import Index
@@ -30,7 +30,6 @@ GRID: Mapping[str, tuple[float, ...]] = {
     "bonus": (0.0, 0.25, 0.5),
     "mention": (0.0, 0.5),
 }
-FOLDS, REPEATS = 10, 20
 
 
 class Remembering:
@@ -99,17 +98,7 @@ def cross_validated(names: Sequence[str], values: np.ndarray) -> Iterator[str]:
         values: `(n_choices, n_queries, n_budgets)`.
     """
     worth = values.mean(axis=2)
-    chance = np.random.default_rng(0)
-    estimates, picked = [], Counter[str]()
-    for _ in range(REPEATS):
-        folds = chance.permutation(values.shape[1]) % FOLDS
-        unseen = np.zeros(values.shape[1:])
-        for fold in range(FOLDS):
-            best = int(worth[:, folds != fold].mean(axis=1).argmax())
-            picked[names[best]] += 1
-            unseen[folds == fold] = values[best][folds == fold]
-        estimates.append(unseen.mean(axis=0))
-    means = np.mean(estimates, axis=0)
+    means, picked = cross_validate(names, values)
     yield f"{len(names)} choices for linked, {FOLDS} folds, {REPEATS} repeats; on folds left out:"
     yield ", ".join(f"{m:.3f} at {b:,} tokens" for m, b in zip(means, BUDGETS, strict=True))
     yield "chosen most often: " + "; ".join(f"{n} ({c})" for n, c in picked.most_common(3))

@@ -21,6 +21,8 @@ PassageId = str
 QueryId = str
 UnitId = str
 SectionPath = tuple[str, ...]
+SentenceKey = tuple[DocId, int, int]
+"""Document, start and end: the same sentence in two overlapping passages has one key."""
 JSON = dict[str, Any]
 """A JSON object."""
 Speaker = Literal["user", "agent"]

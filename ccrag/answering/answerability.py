@@ -13,6 +13,7 @@ from math import log1p
 from statistics import fmean
 
 from ccrag.retrieval.analysis import unique_terms
+from ccrag.retrieval.lexical import idf
 from ccrag.types import Passage, Ranking, Turn
 
 Features = Mapping[str, float]
@@ -150,9 +151,9 @@ def _agreement(lists: Sequence[Ranking]) -> float:
 
 
 def _idf(texts: Sequence[Collection[str]]) -> Weigh:
-    """ln(1 + (N - df + .5) / (df + .5)) over N texts, as in `evidence.lexical_scores`."""
+    """The idf of terms over `texts`."""
     frequency = Counter(term for held in texts for term in held)
-    return lambda term: log1p((len(texts) - frequency[term] + 0.5) / (frequency[term] + 0.5))
+    return lambda term: idf(frequency[term], len(texts))
 
 
 def _covers(asked: Sequence[str], held: frozenset[str], weigh: Weigh) -> float:

@@ -6,11 +6,11 @@ From features to a decision: a logistic regression, fitted elsewhere, as plain n
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp
 from typing import Any
 
 from ccrag.answering.answerability import Features
 from ccrag.errors import InvariantError
+from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.types import Answerability
 
 
@@ -65,10 +65,3 @@ class Calibration:
             features=dict(features),
             contributions=contributions,
         )
-
-
-def sigmoid(log_odds: float) -> float:
-    """The probability of these log-odds; no overflow at either end."""
-    if log_odds >= 0:
-        return 1 / (1 + exp(-log_odds))
-    return exp(log_odds) / (1 + exp(log_odds))

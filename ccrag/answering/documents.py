@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from ccrag.answering.evidence import SentenceKey
-from ccrag.types import DocId
+from ccrag.types import DocId, SentenceKey
 
 
 def keep_documents(

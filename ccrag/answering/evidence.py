@@ -9,13 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import log1p
 
 from ccrag.retrieval.analysis import budget_words, terms, unique_terms
-from ccrag.types import DocId, Evidence, Passage, Span
-
-SentenceKey = tuple[DocId, int, int]
-"""Document, start and end: the same sentence in two overlapping passages has one key."""
+from ccrag.retrieval.lexical import idf
+from ccrag.types import Evidence, Passage, SentenceKey, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +66,11 @@ def lexical_scores(
     """
     found = {candidate.key: frozenset(terms(candidate.text)) for candidate in candidates}
     frequency = Counter(term for held in found.values() for term in held)
-    idf = {
-        term: log1p((len(found) - frequency[term] + 0.5) / (frequency[term] + 0.5))
-        for term in unique_terms(query_text)
-    }
-    total = sum(idf.values())
+    weights = {term: idf(frequency[term], len(found)) for term in unique_terms(query_text)}
+    total = sum(weights.values())
     scores: dict[SentenceKey, float] = {}
     for key, held in found.items():
-        shared = [weight for term, weight in idf.items() if term in held]
+        shared = [weight for term, weight in weights.items() if term in held]
         if shared:
             scores[key] = sum(shared) / total
     return scores

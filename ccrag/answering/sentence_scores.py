@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from ccrag.answering.evidence import CandidateSentence, SentenceKey
-from ccrag.retrieval.analysis import terms
-from ccrag.retrieval.lexical import bm25_scores
+from ccrag.answering.evidence import CandidateSentence
+from ccrag.retrieval.fusion import reciprocal_ranks
+from ccrag.retrieval.lexical import bm25_by_key
+from ccrag.types import SentenceKey
 
 SentenceScores = Mapping[SentenceKey, float]
 
@@ -14,10 +15,7 @@ def bm25_sentence_scores(
     query_text: str, candidates: Sequence[CandidateSentence], *, k1: float, b: float
 ) -> dict[SentenceKey, float]:
     """Return BM25 over the candidates themselves; a sentence that matches nothing has no score."""
-    texts = [terms(candidate.text) for candidate in candidates]
-    scores = bm25_scores(terms(query_text), texts, k1=k1, b=b)
-    scored = zip(candidates, scores, strict=True)
-    return {candidate.key: float(score) for candidate, score in scored if score > 0}
+    return bm25_by_key(query_text, {c.key: c.text for c in candidates}, k1=k1, b=b)
 
 
 def rrf_sentence_scores(lists: Sequence[SentenceScores], *, k: int) -> dict[SentenceKey, float]:
@@ -29,7 +27,6 @@ def rrf_sentence_scores(lists: Sequence[SentenceScores], *, k: int) -> dict[Sent
     """
     fused: defaultdict[SentenceKey, float] = defaultdict(float)
     for scores in lists:
-        ranked = sorted(scores, key=lambda key: (-scores[key], key))
-        for rank, key in enumerate(ranked, start=1):
-            fused[key] += 1 / (k + rank)
+        for key, share in reciprocal_ranks(scores, k=k).items():
+            fused[key] += share
     return dict(fused)

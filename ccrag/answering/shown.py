@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ccrag.answering.evidence import SentenceKey, trimmed_span
-from ccrag.types import Evidence, Passage, Span
+from ccrag.answering.evidence import trimmed_span
+from ccrag.types import Evidence, Passage, SentenceKey, Span
 
 PARAGRAPH = "\n\n"
 

@@ -8,10 +8,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ccrag.answering.evidence import CandidateSentence, SentenceKey
+from ccrag.answering.evidence import CandidateSentence
 from ccrag.errors import InvariantError
 from ccrag.models.reranker import Reranker, Scores
-from ccrag.types import Note
+from ccrag.types import Note, SentenceKey
 
 K = TypeVar("K")
 

@@ -1,10 +1,13 @@
 """Several rankings as one. Pure; ids, ranks and scores only, texts never pass through here."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
+from typing import TypeVar
 
-from ccrag.types import DocId, Hit, PassageId, Ranking
+from ccrag.types import DocId, Hit, PassageId, Ranking, SentenceKey
+
+K = TypeVar("K", PassageId, SentenceKey)
 
 
 def rrf(
@@ -40,6 +43,12 @@ def rrf(
             documents[hit.passage_id] = hit.doc_id
     fused = (Hit(pid, documents[pid], fsum(parts)) for pid, parts in shares.items())
     return Ranking.of(rankings[0].query_id, "rrf", fused)
+
+
+def reciprocal_ranks(scores: Mapping[K, float], *, k: int) -> dict[K, float]:
+    """1 / (k + rank) by key, rank from 1 by score, ties by key: what one list gives to RRF."""
+    ordered = sorted(scores, key=lambda key: (-scores[key], key))
+    return {key: 1 / (k + rank) for rank, key in enumerate(ordered, start=1)}
 
 
 def highest(rankings: Sequence[Ranking]) -> Ranking:

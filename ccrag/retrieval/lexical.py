@@ -8,8 +8,9 @@ length over the candidates alone, as the LongEval paper writes it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from math import log1p
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import bm25s
 
 Scores = npt.NDArray[np.float64]
+K = TypeVar("K")
 
 
 def own_text(passage: Passage) -> str:
@@ -88,6 +90,17 @@ def bm25_scores(
 ) -> Scores:
     """Return BM25 of each of `texts` (their terms) over all of them, `(n_texts,)`; 0: no match."""
     return _FieldIndex(texts, k1=k1, b=b).scores(query_terms)
+
+
+def bm25_by_key(query_text: str, texts: Mapping[K, str], *, k1: float, b: float) -> dict[K, float]:
+    """Return BM25 over the texts themselves, by their keys; what matches nothing has no score."""
+    found = bm25_scores(terms(query_text), [*map(terms, texts.values())], k1=k1, b=b)
+    return {key: float(score) for key, score in zip(texts, found, strict=True) if score > 0}
+
+
+def idf(frequency: int, count: int) -> float:
+    """ln(1 + (N - df + .5) / (df + .5)) of a term that `frequency` of `count` texts have."""
+    return log1p((count - frequency + 0.5) / (frequency + 0.5))
 
 
 class _FieldIndex:

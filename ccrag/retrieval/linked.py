@@ -11,11 +11,10 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ccrag.retrieval.fusion import reciprocal_ranks
 from ccrag.retrieval.tokens import TokenCounter
-from ccrag.types import DocId, Passage, PassageId, Span, make_passage_id
+from ccrag.types import DocId, Passage, PassageId, SentenceKey, Span, make_passage_id
 
-SentenceKey = tuple[DocId, int, int]
-"""Document, start and end."""
 Scores = Mapping[SentenceKey, float]
 
 
@@ -135,12 +134,6 @@ def combine(
         for key, share in reciprocal_ranks(held, k=k).items():
             scores[key] += share
     return scores
-
-
-def reciprocal_ranks(scores: Scores, *, k: int) -> dict[SentenceKey, float]:
-    """1 / (k + rank) for each key, rank from 1 by score, ties by key."""
-    ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return {key: 1 / (k + rank) for rank, key in enumerate(ordered, start=1)}
 
 
 def _reciprocal(rank: int | None, k: int) -> float:

@@ -6,13 +6,14 @@ from math import isfinite
 import numpy as np
 
 from ccrag.answering.answerability import CROSS_ENCODER, ENTAILMENT, Features, Seen, features
-from ccrag.answering.calibration import Calibration, sigmoid
+from ccrag.answering.calibration import Calibration
 from ccrag.answering.citations import assemble
 from ccrag.config import PipelineSettings
 from ccrag.dialogue.rewrite import leans_back
 from ccrag.errors import ModelError
 from ccrag.models.encoder import Encoder
 from ccrag.models.reranker import Reranker
+from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.stages.lists import dot_of
 from ccrag.stages.way import Way
 from ccrag.types import Ranking

@@ -7,13 +7,11 @@ import numpy as np
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.encoder import Encoder
-from ccrag.retrieval.analysis import terms
-from ccrag.retrieval.lexical import bm25_scores
+from ccrag.retrieval.lexical import bm25_by_key
 from ccrag.retrieval.linked import (
     LinkedRules,
     Pool,
     Sentence,
-    SentenceKey,
     choose_runs,
     combine,
     joined,
@@ -23,7 +21,7 @@ from ccrag.retrieval.linked import (
 from ccrag.retrieval.tokens import TokenCounter
 from ccrag.retrieval.units import STAGE, best_at_both_ends
 from ccrag.stages.way import Vector, Way
-from ccrag.types import DocId, Passage, Unit
+from ccrag.types import DocId, Passage, SentenceKey, Unit
 
 Scores = dict[SentenceKey, float]
 
@@ -95,11 +93,11 @@ class LinkedReading:
     def _by_words(
         self, question: str, sentences: Sequence[Sentence], texts: Sequence[str]
     ) -> Scores:
-        """BM25 over the pool itself; what shares no word with the question has no score."""
+        """BM25 over the pool itself."""
         bm25 = self._settings.bm25
-        scores = bm25_scores(terms(question), [terms(text) for text in texts], k1=bm25.k1, b=bm25.b)
-        pairs = zip(sentences, scores, strict=True)
-        return {sentence.key: float(score) for sentence, score in pairs if score > 0}
+        keys = (sentence.key for sentence in sentences)
+        by_key = dict(zip(keys, texts, strict=True))
+        return bm25_by_key(question, by_key, k1=bm25.k1, b=bm25.b)
 
     def _by_meaning(
         self, vector: Vector, sentences: Sequence[Sentence], texts: Sequence[str]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ccrag.answering.documents import keep_documents
 from ccrag.answering.evidence import (
     CandidateSentence,
-    SentenceKey,
     candidate_sentences,
     choose,
     lexical_scores,
@@ -22,7 +21,7 @@ from ccrag.models.encoder import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import cosine_scores, sentence_scores
 from ccrag.stages.way import Way
-from ccrag.types import Evidence
+from ccrag.types import Evidence, SentenceKey
 
 Scores = dict[SentenceKey, float]
 

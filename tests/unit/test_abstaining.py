@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccrag.answering.calibration import Calibration, Weight, sigmoid
+from ccrag.answering.calibration import Calibration, Weight
 from ccrag.config import PipelineSettings
 from ccrag.errors import CandidateLeakError, ModelError
 from ccrag.models.reranker import Scores
+from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.stages.answerability import Abstaining, Measuring
 from ccrag.stages.lists import dot_of, engine_score
 from ccrag.stages.way import Way

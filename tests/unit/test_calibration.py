@@ -4,8 +4,9 @@ from math import exp
 
 import pytest
 
-from ccrag.answering.calibration import Calibration, Weight, sigmoid
+from ccrag.answering.calibration import Calibration, Weight
 from ccrag.errors import InvariantError
+from ccrag.retrieval.model_rerank import sigmoid
 
 CALIBRATION = Calibration(
     pipeline="mine",

@@ -1,7 +1,7 @@
 import pytest
 
 from ccrag.answering.documents import keep_documents
-from ccrag.answering.evidence import SentenceKey
+from ccrag.types import SentenceKey
 
 SCORES: dict[SentenceKey, float] = {
     ("a", 0, 1): 0.9,

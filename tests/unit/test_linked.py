@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ccrag.retrieval.fusion import reciprocal_ranks
 from ccrag.retrieval.linked import (
     LinkedRules,
     Pool,
@@ -11,7 +12,6 @@ from ccrag.retrieval.linked import (
     combine,
     joined,
     opener,
-    reciprocal_ranks,
     with_mentions,
 )
 from ccrag.types import Passage, Span, make_passage_id

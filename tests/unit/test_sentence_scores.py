@@ -1,5 +1,6 @@
-from ccrag.answering.evidence import SentenceKey, candidate_sentences
+from ccrag.answering.evidence import candidate_sentences
 from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_scores
+from ccrag.types import SentenceKey
 from tests.unit.stages import passage
 
 A: SentenceKey = ("a", 0, 1)

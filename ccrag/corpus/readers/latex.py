@@ -95,7 +95,7 @@ def _number_formulas(root: html.HtmlElement) -> Iterator[tuple[str, str]]:
         if not kind.startswith("math "):
             continue
         formula = _DELIMITERS.sub("", "".join(map(str, span.itertext()))).strip()
-        _empty(span)
+        del span[:]
         if kind == "math inline":
             span.text = f"${formula}$"
             continue
@@ -143,7 +143,7 @@ def _refer(root: html.HtmlElement, labels: dict[str, str]) -> None:
         kind = link.get("data-reference-type", "ref")
         name, _, number = target.rpartition(" ")
         said = {"eqref": f"({number})", "ref": number}.get(kind, f"{name or 'Equation'} {number}")
-        _empty(link)
+        del link[:]
         link.text = said
 
 
@@ -159,7 +159,7 @@ def _keep_notes(root: html.HtmlElement) -> None:
     for link in list(root.iter("a")):
         if "footnote-ref" in link.get("class", "").split():
             number = link.text_content().strip()
-            _empty(link)
+            del link[:]
             link.text = f"[^{number}]"
         elif "footnote-back" in link.get("class", "").split():
             link.drop_tree()
@@ -168,12 +168,3 @@ def _keep_notes(root: html.HtmlElement) -> None:
             item.tag = "div"
             first = next(item.iter("p"), item)
             first.text = f"[^{number}]: {first.text or ''}"
-
-
-def _empty(element: html.HtmlElement) -> None:
-    """Take out what an element holds, and leave what comes behind it."""
-    tail = element.tail
-    attributes = dict(element.attrib)
-    element.clear()
-    element.attrib.update(attributes)
-    element.tail = tail
