@@ -1,0 +1,308 @@
+"""The elements of a page as blocks of Markdown, in one walk over its tree. Pure."""
+
+import re
+from dataclasses import dataclass, field
+from typing import cast
+
+from lxml import etree, html
+
+from ccrag.corpus.readers.html_source import BLOCKS, name_of
+from ccrag.corpus.readers.html_survey import HEADINGS, UNSEEN, Survey
+from ccrag.corpus.readers.html_tables import Grid, Repeats, span
+from ccrag.corpus.words import CJK
+
+MAX_SCRIPTS = 4
+"""Sub- and superscripts inside each other that are marked as such; deeper ones are plain text."""
+_RAW = frozenset(("pre", "listing", "xmp", "plaintext", "textarea"))
+_WIDE = CJK + "\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff1f"
+"""Ideographs, kana and the punctuation between them."""
+_SPACE = re.compile(r"\s+")
+_WIDE_LINE_END = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
+_MARK = re.compile(r"#{1,6}\s|`{3}|~{3}|\|")
+"""What begins a block of another kind in Markdown."""
+_FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:(?:language|lang|highlight|highlight-source)-|brush:\s*|sourceCode\s+)"
+    r"(?!default\b|none\b|text\b|source\b)([\w+#.-]+)"
+)
+_TEX = ".//*[local-name()='annotation'][contains(@encoding,'tex') or contains(@encoding,'TeX')]"
+
+
+def tidy(text: str) -> str:
+    """
+    Return `text` in one line: white space as single blanks, soft hyphens gone.
+
+    A line of the source that ends between two ideographs or kana leaves no blank.
+    """
+    if not text.isascii():
+        text = _WIDE_LINE_END.sub("", text.replace("\u00ad", ""))
+    return _SPACE.sub(" ", text).strip()
+
+
+@dataclass(slots=True)
+class _Capture:
+    """An element whose words are gathered before they are written as one."""
+
+    element: html.HtmlElement
+    kind: str
+    words: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _List:
+    """A list that is open: where its numbers are, None for bullets."""
+
+    element: html.HtmlElement
+    number: int | None
+    step: int = 1
+
+
+class Writer:
+    """Blocks of Markdown, one after the other."""
+
+    def __init__(self, survey: Survey, repeats: Repeats) -> None:
+        self.title = ""
+        """The first heading of the first rank."""
+        self._survey = survey
+        self._repeats = repeats
+        self._blocks: list[str] = []
+        self._words: list[str] = []
+        self._captures: list[_Capture] = []
+        self._lists: list[_List] = []
+        self._grid: Grid | None = None
+        self._prefix = ""
+        self._asides = 0
+        self._scripts = 0
+
+    def text(self) -> str:
+        """All that was written."""
+        self._end_block()
+        return "\n\n".join(self._blocks) + ("\n" if self._blocks else "")
+
+    def write(self, root: html.HtmlElement) -> None:
+        """Write an element and what is in it."""
+        left_out = self._survey.left_out
+        walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+        for event, element in walker:
+            if event == "start":
+                name = name_of(element)
+                if name in UNSEEN or element in left_out:
+                    walker.skip_subtree()
+                elif name == "math":
+                    self._say(f"${_formula(element)}$")
+                    walker.skip_subtree()
+                else:
+                    self._start(element, name)
+                    if element.text:
+                        self._say(element.text)
+            else:
+                if event == "end":
+                    name = name_of(element)
+                    if not (name in UNSEEN or name == "math" or element in left_out):
+                        self._end(element, name)
+                if element.tail and element is not root:
+                    self._say(element.tail)
+
+    def inline(self, element: html.HtmlElement) -> str:
+        """Return the words of an element in one line; nothing is written."""
+        self._captures.append(_Capture(element, "title"))
+        self.write(element)
+        return tidy("".join(self._captures.pop().words))
+
+    def _say(self, words: str) -> None:
+        self._words.append(words) if not self._captures else self._captures[-1].words.append(words)
+
+    def _start(self, element: html.HtmlElement, name: str) -> None:
+        if name in BLOCKS:
+            self._start_block(element, name)
+        elif name == "br":
+            self._say("\n" if self._in_raw() else " ")
+        elif name == "img":
+            alt = tidy(element.get("alt", ""))
+            self._say(f"![{alt}]()" if alt else "")
+        elif name in ("sub", "sup"):
+            self._scripts += 1
+            if self._scripts <= MAX_SCRIPTS and not self._in_raw():
+                self._capture(element, name)
+        elif name == "rt":
+            self._say("(")
+        elif name in ("text", "tspan"):
+            self._say(" ")
+
+    def _start_block(self, element: html.HtmlElement, name: str) -> None:
+        if element in self._survey.asides:
+            self._asides += 1
+        if self._captures:
+            self._break()
+            return
+        if self._grid is not None and self._start_in_table(element, name):
+            return
+        self._end_block()
+        if name in HEADINGS or name in _RAW:
+            self._capture(element, name)
+        elif name == "table" and element not in self._survey.layout_tables:
+            self._grid = Grid(self._repeats)
+        elif name in ("ol", "ul", "menu", "dir"):
+            self._lists.append(_list(element, name))
+        elif name == "li":
+            self._prefix = self._mark(element)
+        elif name in ("dt", "dd"):
+            self._prefix = ""
+
+    def _start_in_table(self, element: html.HtmlElement, name: str) -> bool:
+        """Begin a row, a cell or a caption of the open table; False for other elements."""
+        if name == "tr" and self._grid is not None:
+            self._grid.row()
+        elif name in ("td", "th", "caption"):
+            self._end_block()
+            self._capture(element, name)
+        return name in ("tr", "td", "th", "caption", "thead", "tbody", "tfoot")
+
+    def _end(self, element: html.HtmlElement, name: str) -> None:
+        if name in ("sub", "sup"):
+            self._scripts -= 1
+        if self._captures and self._captures[-1].element is element:
+            if self._captures[-1].kind != "title":
+                self._end_capture(self._captures.pop(), name)
+        elif name in BLOCKS:
+            self._end_of_block_element(element, name)
+        elif name == "rt":
+            self._say(")")
+        elif name in ("text", "tspan"):
+            self._say(" ")
+        if element in self._survey.asides:
+            self._asides -= 1
+
+    def _end_of_block_element(self, element: html.HtmlElement, name: str) -> None:
+        if self._captures:
+            self._break()
+            return
+        if self._grid is not None and name in ("tr", "thead", "tbody", "tfoot", "td", "th"):
+            return
+        self._end_block()
+        if name == "table" and self._grid is not None:
+            self._add(self._grid.text())
+            self._grid = None
+        elif self._lists and self._lists[-1].element is element:
+            self._lists.pop()
+        elif name == "li":
+            self._prefix = ""
+
+    def _end_capture(self, capture: _Capture, name: str) -> None:
+        raw = "".join(capture.words)
+        if name in ("sub", "sup"):
+            self._say(_script("_" if name == "sub" else "^", tidy(raw)))
+        elif name in _RAW:
+            self._add(_code(raw, _language(capture.element)))
+        elif name in HEADINGS:
+            self._add_heading(tidy(raw), name)
+        elif name == "caption" or self._grid is None:
+            self._add(_escaped(tidy(raw)))
+        else:
+            columns, rows = span(capture.element.get("colspan")), span(capture.element.get("rowspan"))
+            self._grid.cell(tidy(raw), columns=columns, rows=rows)
+
+    def _add_heading(self, title: str, name: str) -> None:
+        if not title:
+            return
+        number = self._prefix if self._prefix != "- " else ""
+        self._prefix = ""
+        if self._asides:
+            self._add(f"{number}**{title}**")
+            return
+        if name == "h1" and not self.title:
+            self.title = title
+        self._add(f"{'#' * HEADINGS[name]} {number}{title}")
+
+    def _capture(self, element: html.HtmlElement, kind: str) -> None:
+        self._captures.append(_Capture(element, kind))
+
+    def _in_raw(self) -> bool:
+        return bool(self._captures) and self._captures[-1].kind in _RAW
+
+    def _break(self) -> None:
+        """Part the words before and after a block that stands in a heading, a cell or code."""
+        words = self._captures[-1].words
+        if not self._in_raw():
+            words.append(" ")
+        elif words and not words[-1].endswith("\n"):
+            words.append("\n")
+
+    def _mark(self, item: html.HtmlElement) -> str:
+        """What a list's item begins with."""
+        if not self._lists or self._lists[-1].number is None:
+            return "- "
+        within = self._lists[-1]
+        within.number = _whole(item.get("value"), within.number or 0)
+        mark = f"{within.number}. "
+        within.number += within.step
+        return mark
+
+    def _end_block(self) -> None:
+        words = tidy("".join(self._words))
+        self._words = []
+        if words:
+            self._blocks.append((self._prefix or "") + _escaped(words))
+            self._prefix = ""
+
+    def _add(self, block: str) -> None:
+        """Add a block that is no paragraph; the number of its list item stands before it."""
+        self._end_block()
+        if block.strip():
+            if self._prefix not in ("", "- "):
+                self._blocks.append(self._prefix.strip())
+            self._prefix = ""
+            self._blocks.append(block)
+
+
+def _list(element: html.HtmlElement, name: str) -> _List:
+    if name != "ol":
+        return _List(element, None)
+    if element.get("reversed") is None:
+        return _List(element, _whole(element.get("start"), 1))
+    return _List(element, _whole(element.get("start"), len(element.findall("li"))), -1)
+
+
+def _whole(said: str | None, otherwise: int) -> int:
+    """A whole number; what is none counts, as in browsers, as if nothing was said."""
+    found = re.match(r"\s*([+-]?[0-9]{1,9})(?![0-9])", said or "")
+    return int(found[1]) if found else otherwise
+
+
+def _escaped(block: str) -> str:
+    """A paragraph that Markdown would take for a heading, code or a table, marked as none."""
+    return "\\" + block if _MARK.match(block) else block
+
+
+def _code(raw: str, language: str) -> str:
+    """Lines between fences that are longer than those among the lines."""
+    lines = raw.strip("\n")
+    longest = max((len(found[1]) for found in _FENCE.finditer(lines)), default=2)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{lines}\n{fence}" if lines.strip() else ""
+
+
+def _language(element: html.HtmlElement) -> str:
+    """The language that a block of code says it is in, by a class of it or right around it."""
+    above = element.getparent()
+    around = [] if above is None else [above, above.getparent()]
+    for near in (element, next(iter(element), None), *around):
+        found = None if near is None else _LANGUAGE.search(near.get("class", ""))
+        if found:
+            return found[1]
+    return ""
+
+
+def _script(mark: str, inner: str) -> str:
+    """A sub- or superscript as in TeX."""
+    if not inner:
+        return ""
+    return f"{mark}{inner}" if inner.isalnum() else f"{mark}{{{inner}}}"
+
+
+def _formula(element: html.HtmlElement) -> str:
+    """A formula in TeX where the page has it, else its signs."""
+    for annotation in cast(list[html.HtmlElement], element.xpath(_TEX)):
+        if annotation.text:
+            return str(annotation.text).strip()
+    return tidy(element.get("alttext") or " ".join(map(str, element.itertext())))
