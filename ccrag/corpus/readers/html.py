@@ -3,14 +3,28 @@ HTML pages as Markdown. What a page says stays in its order; what surrounds it o
 (navigation, scripts, controls) is left out and counted.
 """
 
-from lxml import html
+import re
+from collections.abc import Iterator, Sequence
 
+from lxml import etree
+
+from ccrag.corpus.readers.encodings import decode_page
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.html_survey import Survey, survey
 from ccrag.corpus.readers.html_tables import Repeats
-from ccrag.corpus.readers.html_writer import Writer
+from ccrag.corpus.readers.html_tokens import Token, tokens_of
+from ccrag.corpus.readers.html_writer import Writer, tidy
 from ccrag.corpus.readers.page import Loss, Page
 from ccrag.corpus.records import RecordError
+
+_DECLARED = re.compile(
+    rb"""<meta\s[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{1,40})"""
+    rb"""|<\?xml\s[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_HEAD_BYTES = 4_096
+"""How far a page's own word on its encoding is looked for; browsers look at 1,024 bytes first."""
 
 
 def read_html(data: bytes) -> Page:
@@ -20,12 +34,18 @@ def read_html(data: bytes) -> Page:
     Raises:
         RecordError: there is nothing to read in it.
     """
-    markup, undecoded = decode_page(data)
+    markup, undecoded = decode_page(data, declared=_declared(data))
     page = page_of(parse(markup), markup_chars=len(markup))
     return page._replace(losses=(*undecoded, *page.losses))
 
 
-def page_of(root: html.HtmlElement, *, markup_chars: int) -> Page:
+def _declared(data: bytes) -> str | None:
+    """The label that a page gives for its encoding, if it does."""
+    found = _DECLARED.search(_COMMENT.sub(b"", data[:_HEAD_BYTES]))
+    return (found[1] or found[2]).decode("ascii") if found else None
+
+
+def page_of(root: etree._Element, *, markup_chars: int) -> Page:
     """
     Return a parsed page's text as Markdown.
 
@@ -35,29 +55,42 @@ def page_of(root: html.HtmlElement, *, markup_chars: int) -> Page:
     Raises:
         RecordError: there is nothing to read in it.
     """
-    found, repeats = survey(root), Repeats(markup_chars)
-    writer = Writer(found, repeats)
-    for element in found.roots:
-        writer.write(element)
+    tokens = tokens_of(root)
+    found, repeats = survey(tokens), Repeats(markup_chars)
+    writer = Writer(tokens, found, repeats)
+    for start, end in found.roots:
+        writer.write(start, end)
     text = writer.text()
     if not text.strip():
         raise RecordError("field", _without_text(root))
-    said_once = "table cells said once, not in each row or column they reach over"
-    once = (Loss(said_once, repeats.refused, "parts", intended=True),) if repeats.refused else ()
-    title = writer.title or _title(root, found)
-    return Page(title, text, words_in_file=found.words, losses=(*found.losses, *once))
+    title = writer.title or _title(root, tokens, found)
+    return Page(
+        title, text, words_in_file=found.words, losses=(*found.losses, *_parts(root, repeats))
+    )
 
 
-def _title(root: html.HtmlElement, found: Survey) -> str:
+def _parts(root: etree._Element, repeats: Repeats) -> Iterator[Loss]:
+    """What is counted in parts, not in words."""
+    scripts = sum(1 for _ in root.iter("script", "style"))
+    if scripts:
+        yield Loss("scripts and styles", scripts, "parts", intended=True)
+    if repeats.refused:
+        kind = "table cells said once, not in each row or column they reach over"
+        yield Loss(kind, repeats.refused, "parts", intended=True)
+
+
+def _title(root: etree._Element, tokens: Sequence[Token], found: Survey) -> str:
     """A heading of the first rank outside the main part, else the window's title."""
-    for element in (*root.iter("h1"), *root.iter("title")):
-        title = Writer(found, Repeats(0)).inline(element)
-        if title:
-            return title
-    return ""
+    for at, token in enumerate(tokens):
+        if not isinstance(token, str) and token.name == "h1" and token.begins:
+            title = Writer(tokens, found, Repeats(0)).inline(at)
+            if title:
+                return title
+    titles = (tidy("".join(element.itertext())) for element in root.iter("title"))
+    return next(filter(None, titles), "")
 
 
-def _without_text(root: html.HtmlElement) -> str:
+def _without_text(root: etree._Element) -> str:
     """Why there is nothing to read."""
     frames = [source for frame in root.iter("frame", "iframe") if (source := frame.get("src"))]
     if frames:

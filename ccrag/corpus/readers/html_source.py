@@ -5,19 +5,11 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
-from lxml import etree, html
+from lxml import etree
 
+from ccrag.corpus.readers.html_tokens import BLOCKS
 from ccrag.corpus.records import RecordError
 
-BLOCKS = frozenset(
-    ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
-     "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
-     "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend",
-     "li", "listing", "main", "menu", "nav", "noframes", "noscript", "ol", "optgroup", "option",
-     "p", "plaintext", "pre", "search", "section", "summary", "table", "tbody", "td", "textarea",
-     "tfoot", "th", "thead", "tr", "ul", "xmp")
-)  # fmt: skip
-"""Elements that start on a line of their own."""
 MAX_DEPTH = 500
 """
 Elements inside each other that are told apart in a page that nests deeper than libxml2 reads
@@ -38,7 +30,7 @@ _END_LEFT_OUT = frozenset(
 """Elements that usually end without a tag that says so: not counted as open."""
 
 
-def parse(markup: str) -> html.HtmlElement:
+def parse(markup: str) -> etree._Element:
     """
     Return the root of a page, whose inner pages (`srcdoc`, `noframes`) stand in its tree.
 
@@ -48,15 +40,7 @@ def parse(markup: str) -> html.HtmlElement:
     return _parsed(_with_character_data(markup), MAX_FRAMES)
 
 
-def name_of(element: html.HtmlElement) -> str:
-    """Return an element's name without the prefix of its namespace; "" for a comment."""
-    tag = element.tag
-    if not isinstance(tag, str):
-        return ""
-    return re.split(r"[:}]", tag)[-1] if ":" in tag or "}" in tag else tag
-
-
-def _parsed(markup: str, frames: int) -> html.HtmlElement:
+def _parsed(markup: str, frames: int) -> etree._Element:
     root, cut = _tree(markup)
     if cut:
         root, cut = _tree(_flattened(markup))
@@ -69,12 +53,12 @@ def _parsed(markup: str, frames: int) -> html.HtmlElement:
     return root
 
 
-def _tree(markup: str) -> tuple[html.HtmlElement | None, bool]:
+def _tree(markup: str) -> tuple[etree._Element | None, bool]:
     """The root, None if there is none, and whether libxml2 cut the text off at its own depth."""
-    parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
-        root = html.document_fromstring(markup.encode("utf-8", "replace"), parser=parser)
-    except (etree.ParserError, ValueError):
+        root = etree.fromstring(markup.encode("utf-8", "replace"), parser=parser)
+    except etree.XMLSyntaxError:
         return None, False
     return root, any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log)
 
@@ -124,14 +108,14 @@ def _with_character_data(markup: str) -> str:
     return "".join([*pieces, markup[at:]]) if pieces else markup
 
 
-def _inner_pages(root: html.HtmlElement) -> Iterator[tuple[html.HtmlElement, str]]:
+def _inner_pages(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
     for frame in root.iter("iframe", "noframes"):
         inner = frame.get("srcdoc", "") if frame.tag == "iframe" else frame.text or ""
         if inner.strip():
             yield frame, inner
 
 
-def _fill(frame: html.HtmlElement, root: html.HtmlElement) -> None:
+def _fill(frame: etree._Element, root: etree._Element) -> None:
     """Put the body of an inner page in the place of what a browser shows without it."""
     body = root.find("body")
     content = root if body is None else body

@@ -1,22 +1,24 @@
-"""The elements of a page as blocks of Markdown, in one walk over its tree. Pure."""
+"""The elements of a page as blocks of Markdown, in one pass. Pure."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from lxml import etree, html
+from lxml import etree
 
-from ccrag.corpus.readers.html_source import BLOCKS, name_of
-from ccrag.corpus.readers.html_survey import HEADINGS, UNSEEN, Survey
+from ccrag.corpus.readers.html_survey import Survey
 from ccrag.corpus.readers.html_tables import Grid, Repeats, span
+from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, Token
 from ccrag.corpus.words import CJK
 
 MAX_SCRIPTS = 4
 """Sub- and superscripts inside each other that are marked as such; deeper ones are plain text."""
+_INLINE = frozenset(("br", "img", "sub", "sup", "rt", "text", "tspan"))
+"""Elements inside a line whose start says something."""
 _RAW = frozenset(("pre", "listing", "xmp", "plaintext", "textarea"))
 _WIDE = CJK + "\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff1f"
 """Ideographs, kana and the punctuation between them."""
-_SPACE = re.compile(r"\s+")
 _WIDE_LINE_END = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 _MARK = re.compile(r"#{1,6}\s|`{3}|~{3}|\|")
 """What begins a block of another kind in Markdown."""
@@ -36,14 +38,14 @@ def tidy(text: str) -> str:
     """
     if not text.isascii():
         text = _WIDE_LINE_END.sub("", text.replace("\u00ad", ""))
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 @dataclass(slots=True)
 class _Capture:
     """An element whose words are gathered before they are written as one."""
 
-    element: html.HtmlElement
+    element: etree._Element
     kind: str
     words: list[str] = field(default_factory=list)
 
@@ -52,7 +54,7 @@ class _Capture:
 class _List:
     """A list that is open: where its numbers are, None for bullets."""
 
-    element: html.HtmlElement
+    element: etree._Element
     number: int | None
     step: int = 1
 
@@ -60,78 +62,88 @@ class _List:
 class Writer:
     """Blocks of Markdown, one after the other."""
 
-    def __init__(self, survey: Survey, repeats: Repeats) -> None:
+    def __init__(self, tokens: Sequence[Token], survey: Survey, repeats: Repeats) -> None:
         self.title = ""
         """The first heading of the first rank."""
+        self._tokens = tokens
         self._survey = survey
         self._repeats = repeats
         self._blocks: list[str] = []
         self._words: list[str] = []
+        self._sink = self._words
+        """Where words go: those of the innermost capture, or of the paragraph."""
         self._captures: list[_Capture] = []
         self._lists: list[_List] = []
         self._grid: Grid | None = None
         self._prefix = ""
-        self._asides = 0
+        self._asides: list[etree._Element] = []
         self._scripts = 0
+        self._readings: list[str] = []
+        """How the words of a `<ruby>` are read; they follow it in parentheses."""
 
     def text(self) -> str:
         """All that was written."""
         self._end_block()
         return "\n\n".join(self._blocks) + ("\n" if self._blocks else "")
 
-    def write(self, root: html.HtmlElement) -> None:
-        """Write an element and what is in it."""
-        left_out = self._survey.left_out
-        walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-        for event, element in walker:
-            if event == "start":
-                name = name_of(element)
-                if name in UNSEEN or element in left_out:
-                    walker.skip_subtree()
-                elif name == "math":
-                    self._say(f"${_formula(element)}$")
-                    walker.skip_subtree()
-                else:
-                    self._start(element, name)
-                    if element.text:
-                        self._say(element.text)
+    def write(self, start: int, end: int) -> None:
+        """Write the tokens from one tag to another, both included."""
+        at, tokens, left_out = start, self._tokens, self._survey.left_out
+        while at <= end:
+            token = tokens[at]
+            if isinstance(token, str):
+                self._sink.append(token)
+            elif not token.begins:
+                self._end(token.element, token.name)
+            elif token.kind and at in left_out:
+                at = left_out[at]
+            elif token.name == "math":
+                self._sink.append(f"${_formula(token.element)}$")
+                at = self._end_of(at)
             else:
-                if event == "end":
-                    name = name_of(element)
-                    if not (name in UNSEEN or name == "math" or element in left_out):
-                        self._end(element, name)
-                if element.tail and element is not root:
-                    self._say(element.tail)
+                if token.kind and at in self._survey.asides:
+                    self._asides.append(token.element)
+                self._start(token.element, token.name, at)
+            at += 1
 
-    def inline(self, element: html.HtmlElement) -> str:
-        """Return the words of an element in one line; nothing is written."""
-        self._captures.append(_Capture(element, "title"))
-        self.write(element)
-        return tidy("".join(self._captures.pop().words))
+    def inline(self, start: int) -> str:
+        """Return the words of the element at a place in one line; nothing is written."""
+        token = self._tokens[start]
+        if isinstance(token, str) or start in self._survey.left_out:
+            return ""
+        self._capture(token.element, "title")
+        self.write(start, self._end_of(start))
+        return tidy("".join(self._release().words))
 
-    def _say(self, words: str) -> None:
-        self._words.append(words) if not self._captures else self._captures[-1].words.append(words)
+    def _end_of(self, start: int) -> int:
+        """The place of the tag that ends the element which begins at `start`."""
+        first = self._tokens[start]
+        for at in range(start + 1, len(self._tokens)):
+            token = self._tokens[at]
+            if not isinstance(token, str) and token.element is first[0]:
+                return at
+        return start
 
-    def _start(self, element: html.HtmlElement, name: str) -> None:
+    def _start(self, element: etree._Element, name: str, at: int) -> None:
         if name in BLOCKS:
-            self._start_block(element, name)
+            self._start_block(element, name, at)
+        elif name not in _INLINE:
+            return
         elif name == "br":
-            self._say("\n" if self._in_raw() else " ")
+            self._sink.append("\n" if self._in_raw() else " ")
         elif name == "img":
             alt = tidy(element.get("alt", ""))
-            self._say(f"![{alt}]()" if alt else "")
+            self._sink.append(f"![{alt}]()" if alt else "")
         elif name in ("sub", "sup"):
             self._scripts += 1
             if self._scripts <= MAX_SCRIPTS and not self._in_raw():
                 self._capture(element, name)
         elif name == "rt":
-            self._say("(")
+            self._capture(element, name)
         elif name in ("text", "tspan"):
-            self._say(" ")
+            self._sink.append(" ")
 
-    def _start_block(self, element: html.HtmlElement, name: str) -> None:
-        if element in self._survey.asides:
-            self._asides += 1
+    def _start_block(self, element: etree._Element, name: str, at: int) -> None:
         if self._captures:
             self._break()
             return
@@ -140,7 +152,7 @@ class Writer:
         self._end_block()
         if name in HEADINGS or name in _RAW:
             self._capture(element, name)
-        elif name == "table" and element not in self._survey.layout_tables:
+        elif name == "table" and at not in self._survey.layout_tables:
             self._grid = Grid(self._repeats)
         elif name in ("ol", "ul", "menu", "dir"):
             self._lists.append(_list(element, name))
@@ -149,31 +161,33 @@ class Writer:
         elif name in ("dt", "dd"):
             self._prefix = ""
 
-    def _start_in_table(self, element: html.HtmlElement, name: str) -> bool:
+    def _start_in_table(self, element: etree._Element, name: str) -> bool:
         """Begin a row, a cell or a caption of the open table; False for other elements."""
         if name == "tr" and self._grid is not None:
+            self._end_block()
             self._grid.row()
         elif name in ("td", "th", "caption"):
             self._end_block()
             self._capture(element, name)
         return name in ("tr", "td", "th", "caption", "thead", "tbody", "tfoot")
 
-    def _end(self, element: html.HtmlElement, name: str) -> None:
+    def _end(self, element: etree._Element, name: str) -> None:
         if name in ("sub", "sup"):
             self._scripts -= 1
         if self._captures and self._captures[-1].element is element:
             if self._captures[-1].kind != "title":
-                self._end_capture(self._captures.pop(), name)
+                self._end_capture(self._release(), name)
         elif name in BLOCKS:
             self._end_of_block_element(element, name)
-        elif name == "rt":
-            self._say(")")
+        elif name == "ruby" and self._readings:
+            self._sink.append(f"({''.join(self._readings)})")
+            self._readings = []
         elif name in ("text", "tspan"):
-            self._say(" ")
-        if element in self._survey.asides:
-            self._asides -= 1
+            self._sink.append(" ")
+        if self._asides and self._asides[-1] is element:
+            self._asides.pop()
 
-    def _end_of_block_element(self, element: html.HtmlElement, name: str) -> None:
+    def _end_of_block_element(self, element: etree._Element, name: str) -> None:
         if self._captures:
             self._break()
             return
@@ -190,8 +204,10 @@ class Writer:
 
     def _end_capture(self, capture: _Capture, name: str) -> None:
         raw = "".join(capture.words)
-        if name in ("sub", "sup"):
-            self._say(_script("_" if name == "sub" else "^", tidy(raw)))
+        if name == "rt":
+            self._readings.append(tidy(raw))
+        elif name in ("sub", "sup"):
+            self._sink.append(_script("_" if name == "sub" else "^", tidy(raw)))
         elif name in _RAW:
             self._add(_code(raw, _language(capture.element)))
         elif name in HEADINGS:
@@ -199,7 +215,10 @@ class Writer:
         elif name == "caption" or self._grid is None:
             self._add(_escaped(tidy(raw)))
         else:
-            columns, rows = span(capture.element.get("colspan")), span(capture.element.get("rowspan"))
+            columns, rows = (
+                span(capture.element.get("colspan")),
+                span(capture.element.get("rowspan")),
+            )
             self._grid.cell(tidy(raw), columns=columns, rows=rows)
 
     def _add_heading(self, title: str, name: str) -> None:
@@ -214,8 +233,14 @@ class Writer:
             self.title = title
         self._add(f"{'#' * HEADINGS[name]} {number}{title}")
 
-    def _capture(self, element: html.HtmlElement, kind: str) -> None:
+    def _capture(self, element: etree._Element, kind: str) -> None:
         self._captures.append(_Capture(element, kind))
+        self._sink = self._captures[-1].words
+
+    def _release(self) -> _Capture:
+        capture = self._captures.pop()
+        self._sink = self._captures[-1].words if self._captures else self._words
+        return capture
 
     def _in_raw(self) -> bool:
         return bool(self._captures) and self._captures[-1].kind in _RAW
@@ -228,7 +253,7 @@ class Writer:
         elif words and not words[-1].endswith("\n"):
             words.append("\n")
 
-    def _mark(self, item: html.HtmlElement) -> str:
+    def _mark(self, item: etree._Element) -> str:
         """What a list's item begins with."""
         if not self._lists or self._lists[-1].number is None:
             return "- "
@@ -239,8 +264,10 @@ class Writer:
         return mark
 
     def _end_block(self) -> None:
+        if not self._words:
+            return
         words = tidy("".join(self._words))
-        self._words = []
+        self._words.clear()
         if words:
             self._blocks.append((self._prefix or "") + _escaped(words))
             self._prefix = ""
@@ -255,7 +282,7 @@ class Writer:
             self._blocks.append(block)
 
 
-def _list(element: html.HtmlElement, name: str) -> _List:
+def _list(element: etree._Element, name: str) -> _List:
     if name != "ol":
         return _List(element, None)
     if element.get("reversed") is None:
@@ -282,12 +309,12 @@ def _code(raw: str, language: str) -> str:
     return f"{fence}{language}\n{lines}\n{fence}" if lines.strip() else ""
 
 
-def _language(element: html.HtmlElement) -> str:
+def _language(element: etree._Element) -> str:
     """The language that a block of code says it is in, by a class of it or right around it."""
     above = element.getparent()
     around = [] if above is None else [above, above.getparent()]
     for near in (element, next(iter(element), None), *around):
-        found = None if near is None else _LANGUAGE.search(near.get("class", ""))
+        found = None if near is None else _LANGUAGE.search(near.get("class") or "")
         if found:
             return found[1]
     return ""
@@ -300,9 +327,9 @@ def _script(mark: str, inner: str) -> str:
     return f"{mark}{inner}" if inner.isalnum() else f"{mark}{{{inner}}}"
 
 
-def _formula(element: html.HtmlElement) -> str:
+def _formula(element: etree._Element) -> str:
     """A formula in TeX where the page has it, else its signs."""
-    for annotation in cast(list[html.HtmlElement], element.xpath(_TEX)):
+    for annotation in cast(list[etree._Element], element.xpath(_TEX)):
         if annotation.text:
             return str(annotation.text).strip()
     return tidy(element.get("alttext") or " ".join(map(str, element.itertext())))

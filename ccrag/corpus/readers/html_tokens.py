@@ -1,0 +1,169 @@
+"""
+The tags of a page that matter and its texts, in order; what a part of it is for, as far as its own
+tag says. Pure.
+"""
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from lxml import etree
+
+BLOCKS = frozenset(
+    ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
+     "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form",
+     "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend",
+     "li", "listing", "main", "menu", "nav", "noframes", "noscript", "ol", "optgroup", "option",
+     "p", "plaintext", "pre", "search", "section", "summary", "table", "tbody", "td", "textarea",
+     "tfoot", "th", "thead", "tr", "ul", "xmp")
+)  # fmt: skip
+"""Elements that start on a line of their own."""
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+SPACED = frozenset(("br", "text", "tspan", "rt", "rp", "ruby", "img", "math"))
+"""Elements that stand apart from the words around them, though in one line."""
+UNSEEN = frozenset(("script", "style", "head", "link", "meta", "base", "param"))
+"""Elements without words: they have no tokens."""
+_MARKED = BLOCKS | SPACED | {"sub", "sup"}
+"""Elements whose tags always matter."""
+_FURNITURE = re.compile(r"(?:^|\s)(?:sphinxsidebar|navheader|navfooter)(?:\s|$)")
+_MENU = re.compile(
+    r"(?:^|\s)(?:navigation|breadcrumbs?|related|toc|menu|sidebar|contents topic|topic contents)"
+    r"(?:\s|$)"
+)
+_PERMALINK = re.compile(r"(?:^|\s)(?:headerlink|anchor(?:js)?-?(?:link)?|permalink)(?:\s|$)")
+_NUMBERS = re.compile(r"(?:^|\s)(?:linenos|linenodiv|lineno)(?:\s|$)")
+_RENDERED = re.compile(r"(?:^|\s)katex-html(?:\s|$)")
+"""A formula drawn with letters, beside the same formula in TeX."""
+_NOTE = re.compile(
+    r"(?:^|\s)(?:admonition|note|warning|tip|caution|important|danger|callout|alert|hint|attention"
+    r"|error|seealso|topic|notice|infobox)(?:\s|-|$)",
+    re.IGNORECASE,
+)
+_ROLES = {
+    **dict.fromkeys(("navigation", "search", "banner", "contentinfo"), "navigation"),
+    "main": "main",
+    "note": "aside",
+}
+_KINDS = {
+    **dict.fromkeys(("button", "select", "datalist"), "form controls"),
+    **dict.fromkeys(("iframe", "template", "defs", "symbol", "rp", "title", "desc"), "hidden"),
+    **dict.fromkeys(("aside", "blockquote", "details", "figure", "dialog"), "aside"),
+    "noscript": "for browsers without scripts",
+    "main": "main",
+    "article": "article",
+    "nav": "navigation",
+    "a": "link",
+}
+"""Elements that are looked at whatever they say of themselves."""
+_HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.I)
+
+
+class Tag(NamedTuple):
+    """Where an element begins or ends."""
+
+    element: etree._Element
+    name: str
+    """Without the prefix of a namespace."""
+    begins: bool
+    kind: str
+    """Why it may be left out; "main", "article", "aside", "link", or "" if it is just read."""
+
+
+Token = str | Tag
+
+
+def tokens_of(root: etree._Element) -> list[Token]:
+    """
+    Return the tags that matter and the texts of a page, in order; nothing of `UNSEEN` elements.
+
+    Each tag that begins an element has one that ends it.
+    """
+    tokens: list[Token] = []
+    kept: list[Tag] = []
+    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walker:
+        if event == "start":
+            name = _bare(element.tag)
+            if name in UNSEEN:
+                walker.skip_subtree()
+                continue
+            said = element.items()
+            kind = _kind(element, name, said) if said or name in _KINDS else ""
+            if kind or name in _MARKED or element is root:
+                tag = Tag(element, name, True, kind)
+                kept.append(tag)
+                tokens.append(tag)
+            if text := element.text:
+                tokens.append(text)
+            continue
+        if event == "end" and kept and kept[-1].element is element:
+            tag = kept.pop()
+            tokens.append(Tag(element, tag.name, False, tag.kind))
+        if (text := element.tail) and element is not root:
+            tokens.append(text)
+    return tokens
+
+
+@cache
+def _bare(tag: str) -> str:
+    return re.split(r"[:}]", tag)[-1]
+
+
+def _kind(element: etree._Element, name: str, said: list[tuple[str, str]]) -> str:
+    """Why an element is looked at; "" if there is no reason."""
+    if len(said) == 1 and said[0][0] == "class":
+        kind = _kind_by_class(said[0][1], name)
+    else:
+        kind = _kind_by_attributes(dict(said), name) if said else ""
+    if kind or name not in _KINDS:
+        return kind
+    if name == "a":
+        return "link" if element.get("href") is not None else ""
+    shown = name == "template" and element.get("shadowrootmode")
+    return "" if shown or (name == "button" and _is_heading(element)) else _KINDS[name]
+
+
+def _kind_by_attributes(said: dict[str, str], name: str) -> str:
+    role = said.get("role", "")
+    if _is_hidden(said, role):
+        return "hidden"
+    if role in _ROLES:
+        return _ROLES[role]
+    return _kind_by_class(said["class"], name) if "class" in said else ""
+
+
+@lru_cache(4_096)
+def _kind_by_class(classes: str, name: str) -> str:
+    if name in ("html", "body", "main", "article"):
+        return ""
+    if name in ("a", "span", "button") and _PERMALINK.search(classes):
+        return "permalinks"
+    if _NUMBERS.search(classes):
+        return "line numbers"
+    if name in BLOCKS and name not in HEADINGS:
+        if _FURNITURE.search(classes):
+            return "navigation"
+        if _MENU.search(classes):
+            return "menu"
+        if _NOTE.search(classes):
+            return "aside"
+    return ""
+
+
+def _is_hidden(said: dict[str, str], role: str) -> bool:
+    """Whether an element is never shown; panels behind tabs are, one after the other."""
+    if role == "tabpanel":
+        return False
+    if said.get("hidden", "until-found") != "until-found":
+        return True
+    if said.get("aria-hidden") == "true" and _RENDERED.search(said.get("class", "")):
+        return True
+    return "style" in said and _HIDDEN_STYLE.search(said["style"]) is not None
+
+
+def _is_heading(element: etree._Element) -> bool:
+    """Whether a button is what a heading says, as in pages that fold, not one beside it."""
+    parent = element.getparent()
+    if parent is None or not (parent.tag in HEADINGS or parent.tag == "summary"):
+        return False
+    return parent[0] is element and not (parent.text or "").strip()
