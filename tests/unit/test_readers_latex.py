@@ -1,5 +1,6 @@
 """LaTeX sources as Markdown, through pandoc."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -143,7 +144,9 @@ def test_a_folder_gives_whole_documents_alone(tmp_path: Path) -> None:
         (r"\input{gone}", "paper.tex:1: reads in 'gone', which is not in its folder"),
         (r"\input{../secret}", "reads in '../secret', outside its folder"),
         (r"\input{/etc/hostname}", "outside its folder"),
-        (r"\input{paper}", "over 200 parts; one reads itself"),
+        (r"\input{paper}", r"reads itself in \(paper.tex → paper.tex\); take out one \\input"),
+        (r"\input{b}", r"reads itself in \(paper.tex → b.tex → c.tex → b.tex\)"),
+        (r"\input{d}" * 201, "reads in over 200 parts"),
         (r"\newcommand{\loop}{\loop x}\loop", "not LaTeX that pandoc can read"),
         ("", "it holds no text"),
     ],
@@ -151,6 +154,9 @@ def test_a_folder_gives_whole_documents_alone(tmp_path: Path) -> None:
 def test_what_cannot_be_read(tmp_path: Path, body: str, problem: str) -> None:
     (tmp_path / "in").mkdir()
     write(tmp_path, "secret", name="secret.tex")
+    write(tmp_path / "in", r"\input{c}", name="b.tex")
+    write(tmp_path / "in", r"\input{b}", name="c.tex")
+    write(tmp_path / "in", "d", name="d.tex")
     with pytest.raises(InputError, match=problem):
         read(write(tmp_path / "in", WHOLE % body))
 
@@ -182,3 +188,26 @@ def test_without_pandoc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("ccrag.corpus.readers.latex.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"pip install 'ccrag\[latex\]'"):
         read(write(tmp_path, WHOLE % "Text."))
+
+
+def test_parts_and_works_cannot_multiply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, WHOLE % (r"\input{part}" * 3 + r"\bibliography{a}" * 3))
+    write(tmp_path, "p" * 400, name="part.tex")
+    write(tmp_path, "works " * 50, name="paper.bbl")
+    source = whole_source(path, path.read_bytes())
+    assert (source.count("p" * 400), source.count("works")) == (3, 50)
+    monkeypatch.setattr("ccrag.corpus.readers.latex_source.MAX_BYTES", 1_000)
+    with pytest.raises(RecordError, match=r"with all its parts \('part.tex' was next\)"):
+        whole_source(path, path.read_bytes())
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [r"\resizebox{", r"\input{ ", r"\begin{wraptable}[", r"\rule[", r"\bibitem[", "{", " \\\\"],
+)
+def test_what_is_never_closed_costs_no_more_than_its_length(tmp_path: Path, opening: str) -> None:
+    body = (opening * 40_000).encode()
+    started = time.process_time()
+    source = whole_source(tmp_path / "paper.tex", body)
+    assert time.process_time() - started < 2
+    assert len(source) <= len(body)

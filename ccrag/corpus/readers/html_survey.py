@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from operator import attrgetter
 
 from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, SPACED, Tag, Token
@@ -116,8 +115,9 @@ class _Seen:
             self.parts.append(part)
             if name == "table":
                 self._tables.append(part)
-        if name == "img":
-            self.pieces.append(f" {tag.element.get('alt', '')} ")
+        if name in ("img", "math"):
+            alternative = tag.element.get("alt" if name == "img" else "alttext", "")
+            self.pieces.append(f" {alternative} ")
         else:
             self.pieces.append(" " if name in BLOCKS or name in SPACED else "")
 
@@ -225,7 +225,8 @@ def _rest(text: list[str], out: list[_Part], start: int, end: int) -> list[str]:
     """The pieces between two places, without those of parts that go."""
     pieces: list[str] = []
     at = start
-    for part in islice(out, bisect_right(out, start, key=attrgetter("end")), None):
+    for nth in range(bisect_right(out, start, key=attrgetter("end")), len(out)):
+        part = out[nth]
         if part.start >= end:
             break
         pieces += text[at : max(part.start, at)]

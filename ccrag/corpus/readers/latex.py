@@ -12,9 +12,10 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
-from lxml import html
+from lxml import etree
 
 from ccrag.corpus.readers.html import page_of
+from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.latex_source import whole_source
 from ccrag.corpus.readers.page import Page
 from ccrag.corpus.records import RecordError
@@ -24,7 +25,7 @@ INSTALL = "pip install 'ccrag[latex]'"
 TIMEOUT_S = 120.0
 MAX_HEAP_MB = 2_048
 _TEMPLATE = Path(__file__).with_name("latex.html")
-_CONTROLS = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 """What TeX fonts have glyphs for and XML no place."""
 _DELIMITERS = re.compile(r"^\s*\\[(\[]|\\[)\]]\s*$")
 _NUMBERED = re.compile(r"\\begin\{(equation|align|gather|multline|eqnarray|alignat|flalign)\}")
@@ -44,18 +45,19 @@ def read_latex(path: Path, data: bytes) -> Page:
         InputError: pandoc is not installed.
     """
     source = whole_source(path, data)
-    root = html.document_fromstring(_converted(source), parser=html.HTMLParser(encoding="utf-8"))
+    markup = _converted(source)
+    root = parse(markup)
     if not "".join(map(str, root.itertext())).strip():
         raise RecordError("field", "it holds no text")
     labels = dict([*_number_formulas(root), *_number_floats(root)])
     _refer(root, labels)
     _cite(root)
     _keep_notes(root)
-    page = page_of(root)
+    page = page_of(root, markup_chars=len(markup))._replace(words_in_file=None)  # pandoc's, not TeX's
     return page if next(root.iter("h1"), None) is not None else page._replace(title="")
 
 
-def _converted(source: str) -> bytes:
+def _converted(source: str) -> str:
     """HTML; pandoc may read nothing but the source and has bounded time and memory."""
     command = [
         _pandoc(),
@@ -72,7 +74,7 @@ def _converted(source: str) -> bytes:
     if done.returncode != 0:
         said = " ".join(done.stderr.decode(errors="replace").split())
         raise RecordError("syntax", f"not LaTeX that pandoc can read: {said[:300]}")
-    return b"<html><body>" + _CONTROLS.sub(b"", done.stdout) + b"</body></html>"
+    return f"<html><body>{_CONTROLS.sub('', done.stdout.decode())}</body></html>"
 
 
 def _pandoc() -> str:
@@ -87,7 +89,7 @@ def _pandoc() -> str:
         raise InputError(f"pypandoc is installed without pandoc: {INSTALL}") from error
 
 
-def _number_formulas(root: html.HtmlElement) -> Iterator[tuple[str, str]]:
+def _number_formulas(root: etree._Element) -> Iterator[tuple[str, str]]:
     """Give formulas the delimiters of Markdown and, where TeX would, their numbers."""
     numbers = count(1)
     for span in list(root.iter("span")):
@@ -123,7 +125,7 @@ def _tagged(formula: str, numbers: "count[int]") -> tuple[str, list[tuple[str, s
     return "".join(rows), labels
 
 
-def _number_floats(root: html.HtmlElement) -> Iterator[tuple[str, str]]:
+def _number_floats(root: etree._Element) -> Iterator[tuple[str, str]]:
     """Let captions begin with what they are and their number, as in print."""
     for tag, name in (("caption", "Table"), ("figcaption", "Figure")):
         for number, caption in enumerate(root.iter(tag), start=1):
@@ -134,7 +136,7 @@ def _number_floats(root: html.HtmlElement) -> Iterator[tuple[str, str]]:
                     yield element.get("id", ""), f"{name} {number}"
 
 
-def _refer(root: html.HtmlElement, labels: dict[str, str]) -> None:
+def _refer(root: etree._Element, labels: dict[str, str]) -> None:
     """Fill references in: `ref` says the number alone, `autoref` and the like what it is too."""
     for link in list(root.iter("a")):
         target = labels.get(link.get("data-reference", ""))
@@ -147,24 +149,28 @@ def _refer(root: html.HtmlElement, labels: dict[str, str]) -> None:
         link.text = said
 
 
-def _cite(root: html.HtmlElement) -> None:
+def _cite(root: etree._Element) -> None:
     """Show the keys of what is cited."""
     for span in list(root.iter("span")):
-        if "citation" in span.get("class", "").split() and not span.text_content().strip():
+        if "citation" in span.get("class", "").split() and not _said(span):
             span.text = f"[{', '.join(span.get('data-cites', '').split())}]"
 
 
-def _keep_notes(root: html.HtmlElement) -> None:
+def _keep_notes(root: etree._Element) -> None:
     """Footnotes and the marks that lead to them, as Markdown has them."""
     for link in list(root.iter("a")):
         if "footnote-ref" in link.get("class", "").split():
-            number = link.text_content().strip()
+            number = _said(link)
             del link[:]
             link.text = f"[^{number}]"
         elif "footnote-back" in link.get("class", "").split():
-            link.drop_tree()
-    for section in root.find_class("footnotes"):
+            link.clear(keep_tail=True)
+    for section in root.xpath("//*[contains(concat(' ', @class, ' '), ' footnotes ')]"):
         for number, item in enumerate(section.iter("li"), start=1):
             item.tag = "div"
             first = next(item.iter("p"), item)
             first.text = f"[^{number}]: {first.text or ''}"
+
+
+def _said(element: etree._Element) -> str:
+    return "".join(map(str, element.itertext())).strip()

@@ -5,19 +5,21 @@ name renamed. No TeX is run.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from ccrag.corpus.records import RecordError
 
 MAX_PARTS = 200
+MAX_BYTES = 20_000_000
+"""Of a document with all its parts; the largest theses have a tenth of it."""
 _INPUT = re.compile(
-    r"\\(?:input|include|subfile)\s*\{\s*(?P<braced>[^{}]+?)\s*\}|\\input\s+(?P<bare>[^\s{}%\\]+)"
+    r"\\(?:input|include|subfile)\s*\{(?P<braced>[^{}]+)\}|\\input\s+(?P<bare>[^\s{}%\\]+)"
 )
 _COMMENT = re.compile(r"(?<!\\)(?:\\\\)*%")
-_BIBLIOGRAPHY = re.compile(r"\\bibliography\s*\{[^{}]*\}|\\printbibliography(?:\[[^\]]*\])?")
-_INPUTENC = re.compile(rb"^[^%\n]*\\usepackage\[([^\],]+)\]\{inputenc\}", re.MULTILINE)
+_BIBLIOGRAPHY = re.compile(r"\\bibliography\s*\{[^{}]*\}|\\printbibliography(?:\[[^\]]{0,999}\])?")
+_INPUTENC = re.compile(rb"^[^%\n]*\\usepackage\[([^\],\n]{1,40})\]\{inputenc\}", re.MULTILINE)
 _ENCODINGS = {
     "utf8": "utf-8",
     "utf8x": "utf-8",
@@ -38,16 +40,17 @@ _WHOLE_DOCUMENT = re.compile(rb"^[^%\n]*\\document(?:class|style)\b", re.MULTILI
 _RENAMED = (
     (re.compile(r"\\(begin|end)\{(table|figure|algorithm)\*\}"), r"\\\1{\2}"),
     (re.compile(r"\\(begin|end)\{sideways(table|figure)\*?\}"), r"\\\1{\2}"),
-    (re.compile(r"\\begin\{wrap(table|figure)\}(?:\[[^\]]*\])?(?:\{[^{}]*\}){2}"), r"\\begin{\1}"),
+    (re.compile(r"\\begin\{wrap(table|figure)\}(?:\[[^\]]{0,99}\])?(?:\{[^{}]*\}){2}"), r"\\begin{\1}"),
     (re.compile(r"\\end\{wrap(table|figure)\}"), r"\\end{\1}"),
     (re.compile(r"\\begin\{adjustbox\}\s*\{[^{}]*\}|\\end\{adjustbox\}"), ""),
     (re.compile(r"\\begin\{thebibliography\}\s*(?:\{[^{}]*\})?"), r"\\section*{References}"),
     (re.compile(r"\\end\{thebibliography\}"), ""),
-    (re.compile(r"\\rule\s*(?:\[[^\]]*\])?(?:\{[^{}]*\}){2}"), ""),  # a drawn line
-    (re.compile(r"\\bibitem\s*(?:\[[^\]]*\])?\s*\{([^{}]+)\}"), r"\n\n{[}\1{]} "),
+    (re.compile(r"\\rule\s*(?:\[[^\]]{0,99}\])?(?:\{[^{}]*\}){2}"), ""),  # a drawn line
+    (re.compile(r"\\bibitem\s*(?:\[[^\]]{0,999}\])?\s*\{([^{}]+)\}"), r"\n\n{[}\1{]} "),
 )
 """Forms that pandoc skips, and what they mean to a reader."""
 _BRACE = re.compile(r"(?<!\\)[{}]")
+_SPACE = re.compile(r"\s*")
 _BOXES = {"resizebox*": 3, "resizebox": 3, "scalebox": 2, "rotatebox": 2}
 """Commands around a table, by how many arguments; the last is what they hold."""
 
@@ -66,14 +69,14 @@ def whole_source(path: Path, data: bytes) -> str:
 
     Raises:
         RecordError: it is not in the encoding it declares, UTF-8 if none; a part is missing, lies
-            elsewhere, or reads itself in.
+            elsewhere, or reads itself in; or it is too large with all its parts.
     """
-    reading = _Reading(path.parent.resolve(), _encoding(data))
+    reading = _Reading(path.parent.resolve(), _encoding(data), [path.resolve()])
     joined = "".join(reading.lines(reading.decoded(data)))
     works = path.with_name(path.name.removesuffix(".gz")).with_suffix(".bbl")
-    if works.is_file():
-        listed = reading.decoded(works.read_bytes())
-        joined = _BIBLIOGRAPHY.sub(lambda _: listed, joined)
+    if works.is_file() and _BIBLIOGRAPHY.search(joined):
+        listed = iter([reading.decoded(reading.bytes_of(works))])
+        joined = _BIBLIOGRAPHY.sub(lambda _: next(listed, ""), joined)  # the first place has all
     return _plain(joined)
 
 
@@ -83,7 +86,10 @@ class _Reading:
 
     folder: Path
     encoding: str
+    open: list[Path]
+    """The main file and the parts inside each other that are being read."""
     parts_left: int = MAX_PARTS
+    bytes_left: int = field(default_factory=lambda: MAX_BYTES)
 
     def lines(self, source: str) -> Iterator[str]:
         """`source` piece by piece, parts in their places."""
@@ -93,7 +99,10 @@ class _Reading:
             at = 0
             for found in _INPUT.finditer(said):
                 yield said[at : found.start()]
-                yield from self.lines(self._part(found["braced"] or found["bare"]))
+                part = self._part((found["braced"] or found["bare"]).strip())
+                self.open.append(part)
+                yield from self.lines(self.decoded(self.bytes_of(part)))
+                self.open.pop()
                 at = found.end()
             yield line[at:]
 
@@ -105,17 +114,28 @@ class _Reading:
             expected = "declare its encoding with inputenc, or convert it to UTF-8"
             raise RecordError("encoding", f"{problem}; {expected}") from error
 
-    def _part(self, name: str) -> str:
-        """What the file holds that a name in `\\input` stands for."""
+    def bytes_of(self, path: Path) -> bytes:
+        """Read a file that is part of the document."""
+        self.bytes_left -= path.stat().st_size
+        if self.bytes_left < 0:
+            size = f"over {MAX_BYTES // 1_000_000} MB with all its parts ({path.name!r} was next)"
+            raise RecordError("syntax", f"is {size}; give its parts as files of their own")
+        return path.read_bytes()
+
+    def _part(self, name: str) -> Path:
+        """The file that a name in `\\input` stands for."""
         self.parts_left -= 1
         if self.parts_left < 0:
-            raise RecordError("syntax", f"reads in over {MAX_PARTS} parts; one reads itself?")
+            raise RecordError("syntax", f"reads in over {MAX_PARTS} parts; join them first")
         for path in (self.folder / f"{name}.tex", self.folder / name):
             whole = path.resolve()
             if not whole.is_relative_to(self.folder):
                 raise RecordError("syntax", f"reads in {name!r}, outside its folder; copy it there")
+            if whole in self.open:
+                ring = " → ".join(part.name for part in (*self.open, whole))
+                raise RecordError("syntax", f"reads itself in ({ring}); take out one \\input")
             if whole.is_file():
-                return self.decoded(whole.read_bytes())
+                return whole
         raise RecordError("syntax", f"reads in {name!r}, which is not in its folder; put it there")
 
 
@@ -140,10 +160,13 @@ def _plain(source: str) -> str:
 
 def _unboxed(source: str, opening: str, arguments: int) -> str:
     """`source` with what a box holds in the place of the box."""
+    if opening not in source:
+        return source
+    ends = _group_ends(source)
     pieces: list[str] = []
     at = 0
     while (found := source.find(opening, at)) >= 0:
-        groups = list(islice(_groups(source, found + len(opening) - 1), arguments))
+        groups = list(islice(_groups(source, found + len(opening) - 1, ends), arguments))
         pieces.append(source[at:found])
         if len(groups) < arguments:  # another form of the command: left to pandoc
             at = found + len(opening)
@@ -155,20 +178,21 @@ def _unboxed(source: str, opening: str, arguments: int) -> str:
     return "".join([*pieces, source[at:]])
 
 
-def _groups(source: str, at: int) -> Iterator[tuple[int, int]]:
+def _groups(source: str, at: int, ends: dict[int, int]) -> Iterator[tuple[int, int]]:
     """The groups in braces that follow each other from `at` on."""
-    while source[at : at + 1] == "{" and (end := _group_end(source, at)) is not None:
+    while (end := ends.get(at)) is not None:
         yield at, end
-        at = end
-        while source[at : at + 1].isspace():
-            at += 1
+        after = _SPACE.match(source, end)
+        at = after.end() if after else end
 
 
-def _group_end(source: str, at: int) -> int | None:
-    """Behind the brace that closes the one at `at`; None: nothing does."""
-    depth = 0
-    for brace in _BRACE.finditer(source, at):
-        depth += 1 if brace[0] == "{" else -1
-        if depth == 0:
-            return brace.end()
-    return None
+def _group_ends(source: str) -> dict[int, int]:
+    """Each brace that opens a group that is closed → the place behind the one that closes it."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for brace in _BRACE.finditer(source):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            ends[opened.pop()] = brace.end()
+    return ends
