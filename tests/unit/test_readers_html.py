@@ -122,7 +122,8 @@ def test_a_table_of_contents_is_read_where_it_is_the_page() -> None:
     assert "- The long title of chapter 19" in page(contents).text
     whole = page(f"{contents}<p>{WORDS * 3}")
     assert "chapter 19" not in whole.text
-    assert whole.losses[0][:3] == ("navigation", 20 * 6, "words")
+    assert whole.losses[0][:3] == ("table of contents", 20 * 6, "words")
+    assert page("<div class='breadcrumbs'><a href='/'>Home page</a></div><p>x").text == "x\n"
 
 
 def test_what_is_left_out_on_purpose_is_counted() -> None:

@@ -20,7 +20,7 @@ MIN_LINKED = 0.5
 MAX_NAV_CHARS = 300
 """Characters outside links from which on a navigation part with few links is read as text."""
 MIN_CHARS = 300
-"""Characters that menus, hidden text or text outside the main part must have to be read at all."""
+"""Characters that hidden text or text outside the main part must have to be read at all."""
 _LAYOUT = frozenset(("table", "pre"))
 _LAYOUT_WITHOUT_HEADS = frozenset(("h1", "h2", "h3", "ul", "ol", "dl"))
 _SOFT_HYPHEN = "\u00ad"
@@ -156,7 +156,7 @@ def _decided(seen: _Seen) -> Survey:
         },
         asides={
             part.start for part in seen.parts
-            if part.tag.kind in ("aside", "menu")
+            if part.tag.kind in ("aside", "menu", "table of contents")
             and not (part.headings > 2 and 2 * part.chars > seen.chars)
         },
         roots=[(part.start, part.end) for part in mains] or [(0, len(seen.pieces) - 1)],
@@ -169,13 +169,13 @@ def _read_if_alone(seen: _Seen, out: list[_Part]) -> list[_Part]:
     """
     The parts of `out` that go although the page has not much else.
 
-    Menus stay if they are most of it, as in a table of contents; so does what is hidden, as in a
-    page that a script unfolds; and all stays of a page that has nothing else.
+    A table of contents stays if it is most of it; so does what is hidden, as in a page that a
+    script unfolds; and all stays of a page that has nothing else.
     """
     shown = _outermost(out)
     rest = seen.chars - sum(part.chars for part in shown)
-    for kind in ("menu", "hidden"):
-        if sum(part.chars for part in shown if part.tag.kind == kind) > max(rest, MIN_CHARS):
+    for kind, least in (("table of contents", 0), ("hidden", MIN_CHARS)):
+        if sum(part.chars for part in shown if part.tag.kind == kind) > max(rest, least):
             out = [part for part in out if part.tag.kind != kind]
             shown = _outermost(out)
             rest = seen.chars - sum(part.chars for part in shown)
@@ -193,7 +193,7 @@ def _goes(part: _Part, text: list[str]) -> bool:
         case "navigation":
             bare = part.chars - part.linked
             return bare <= MAX_NAV_CHARS or part.linked > MIN_LINKED * part.chars
-        case "menu":
+        case "menu" | "table of contents":
             return part.chars > 0 and part.linked > MIN_LINKED * part.chars
         case "aside":
             return _leads_elsewhere(part)

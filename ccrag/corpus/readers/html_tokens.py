@@ -19,17 +19,15 @@ BLOCKS = frozenset(
 )  # fmt: skip
 """Elements that start on a line of their own."""
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
-SPACED = frozenset(("br", "text", "tspan", "rt", "rp", "ruby", "img", "math"))
+SPACED = frozenset(("br", "button", "text", "tspan", "rt", "rp", "ruby", "img", "math"))
 """Elements that stand apart from the words around them, though in one line."""
 UNSEEN = frozenset(("script", "style", "head", "link", "meta", "base", "param"))
 """Elements without words: they have no tokens."""
 _MARKED = BLOCKS | SPACED | {"sub", "sup"}
 """Elements whose tags always matter."""
 _FURNITURE = re.compile(r"(?:^|\s)(?:sphinxsidebar|navheader|navfooter)(?:\s|$)")
-_MENU = re.compile(
-    r"(?:^|\s)(?:navigation|breadcrumbs?|related|toc|menu|sidebar|contents topic|topic contents)"
-    r"(?:\s|$)"
-)
+_MENU = re.compile(r"(?:^|\s)(?:navigation|breadcrumbs?|related|menu|sidebar)(?:\s|$)")
+_CONTENTS = re.compile(r"(?:^|\s)(?:toc|contents topic|topic contents)(?:\s|$)")
 _PERMALINK = re.compile(r"(?:^|\s)(?:headerlink|anchor(?:js)?-?(?:link)?|permalink)(?:\s|$)")
 _NUMBERS = re.compile(r"(?:^|\s)(?:linenos|linenodiv|lineno)(?:\s|$)")
 _RENDERED = re.compile(r"(?:^|\s)katex-html(?:\s|$)")
@@ -145,6 +143,8 @@ def _kind_by_class(classes: str, name: str) -> str:
             return "navigation"
         if _MENU.search(classes):
             return "menu"
+        if _CONTENTS.search(classes):
+            return "table of contents"
         if _NOTE.search(classes):
             return "aside"
     return ""
