@@ -173,10 +173,12 @@ def test_depth_loses_nothing(tag: str, depth: int) -> None:
 
 _WORD = st.integers(0, 10**6).map("w{}w".format)
 _TAGS = st.sampled_from(
-    "div p b span a ul ol li dl dt dd table tr td th caption h1 h3 pre sub sup ruby rt nav aside "
-    "main article form button select option textarea details summary blockquote figure noscript "
-    "template iframe svg text section center font title math object x-y em hr br label".split()
-)
+    ("div", "p", "b", "span", "a", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr", "td", "th",
+     "caption", "h1", "h3", "pre", "sub", "sup", "ruby", "rt", "nav", "aside", "main", "article",
+     "form", "button", "select", "option", "textarea", "details", "summary", "blockquote", "figure",
+     "noscript", "template", "iframe", "svg", "text", "section", "center", "font", "title", "math",
+     "object", "x-y", "em", "hr", "br", "label")
+)  # fmt: skip
 _CLASSES = st.sampled_from(
     ["", "", "", " class=anchor", " class=toc", " class=note", " hidden", " role=navigation",
      " role=main", " href=x", " rowspan=2", " style='display:none'", " class=linenos"]
@@ -221,7 +223,8 @@ def test_tables_cannot_grow_beyond_a_factor() -> None:
         "<table><tr><td rowspan=900 colspan=900>x</td></tr></table>", "<td>x", "<math><mi>x</mi>",
         "<td rowspan=900 colspan=900>x<tr>", "<iframe srcdoc='<p>x'></iframe>", "<![CDATA[x",
         "<svg><text>x", "<!--", "<", "&", "<p class='", "<meta charset=", "<script>", "<li><ol>",
-        "<aside>x", "<button>x", "x<sub>y", "<ruby>x<rt>y", "日\n", "<h2>", "<dd><dl>", "<details>x",
+        "<aside>x", "<button>x", "x<sub>y", "<ruby>x<rt>y", "日\n", "<h2>", "<dd><dl>",
+        "<details>x",
     ],
 )  # fmt: skip
 def test_time_and_memory_are_linear(unit: str) -> None:
@@ -232,11 +235,11 @@ def test_time_and_memory_are_linear(unit: str) -> None:
         return time.process_time() - started
 
     cost(100)
-    small = min(cost(2_500) for _ in range(2))
-    assert cost(20_000) < 8 * 2.5 * max(small, 0.01)
+    small = min(cost(1_000) for _ in range(2))
+    assert cost(8_000) < 8 * 2.5 * max(small, 0.01)
     tracemalloc.start()
     try:
-        data = ("<body>start " + unit * 5_000).encode()
+        data = ("<body>start " + unit * 2_000).encode()
         read_html(data)
         assert tracemalloc.get_traced_memory()[1] < 5_000_000 + 600 * len(data)
     finally:

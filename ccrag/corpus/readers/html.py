@@ -12,7 +12,7 @@ from ccrag.corpus.readers.encodings import decode_page
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.html_survey import Survey, survey
 from ccrag.corpus.readers.html_tables import Repeats
-from ccrag.corpus.readers.html_tokens import Token, tokens_of
+from ccrag.corpus.readers.html_tokens import Tag, Token, tokens_of
 from ccrag.corpus.readers.html_writer import Writer, tidy
 from ccrag.corpus.readers.page import Loss, Page
 from ccrag.corpus.records import RecordError
@@ -82,7 +82,7 @@ def _parts(root: etree._Element, repeats: Repeats) -> Iterator[Loss]:
 def _title(root: etree._Element, tokens: Sequence[Token], found: Survey) -> str:
     """A heading of the first rank outside the main part, else the window's title."""
     for at, token in enumerate(tokens):
-        if not isinstance(token, str) and token.name == "h1" and token.begins:
+        if isinstance(token, Tag) and token.name == "h1":
             title = Writer(tokens, found, Repeats(0)).inline(at)
             if title:
                 return title

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, SPACED, Tag, Token
+from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, SPACED, Tag, Token, tag_at
 from ccrag.corpus.readers.page import Loss
 from ccrag.corpus.words import passage_words
 
@@ -65,10 +65,10 @@ def survey(tokens: Sequence[Token]) -> Survey:
     for token in tokens:
         if isinstance(token, str):
             seen.text(token)
-        elif token.begins:
+        elif isinstance(token, Tag):
             seen.begin(token)
         else:
-            seen.end(token)
+            seen.end(tag_at(tokens, token), token)
     return _decided(seen)
 
 
@@ -127,20 +127,19 @@ class _Seen:
         table.lists |= name in _LAYOUT_WITHOUT_HEADS
         table.heads |= name == "th"
 
-    def end(self, tag: Tag) -> None:
-        """See the tag that ends an element."""
-        name = tag.name
+    def end(self, tag: Tag, start: int) -> None:
+        """See the end of an element whose tag is at a place."""
         if tag.kind == "link":
             self._links -= 1
-        elif self._open and self._open[-1].tag.element is tag.element:
+        elif self._open and self._open[-1].start == start:
             part = self._open.pop()
             part.end = len(self.pieces)
             part.chars = self._chars - part.chars
             part.linked = self._linked - part.linked
             part.headings = self._headings - part.headings
-            if name == "table":
+            if tag.name == "table":
                 self._tables.pop()
-        self.pieces.append(" " if name in BLOCKS or name in SPACED else "")
+        self.pieces.append(" " if tag.name in BLOCKS or tag.name in SPACED else "")
 
 
 def _decided(seen: _Seen) -> Survey:

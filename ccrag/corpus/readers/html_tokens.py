@@ -4,10 +4,13 @@ tag says. Pure.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from lxml import etree
+
+from ccrag.errors import InvariantError
 
 BLOCKS = frozenset(
     ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
@@ -57,27 +60,27 @@ _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hi
 
 
 class Tag(NamedTuple):
-    """Where an element begins or ends."""
+    """Where an element begins."""
 
     element: etree._Element
     name: str
     """Without the prefix of a namespace."""
-    begins: bool
     kind: str
     """Why it may be left out; "main", "article", "aside", "link", or "" if it is just read."""
 
 
-Token = str | Tag
+Token = str | Tag | int
+"""A text, a tag that begins an element, or the place of the tag whose element ends here."""
 
 
 def tokens_of(root: etree._Element) -> list[Token]:
     """
     Return the tags that matter and the texts of a page, in order; nothing of `UNSEEN` elements.
 
-    Each tag that begins an element has one that ends it.
+    The first token begins `root`, the last one ends it.
     """
     tokens: list[Token] = []
-    kept: list[Tag] = []
+    opened: list[tuple[etree._Element, int]] = []
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
     for event, element in walker:
         if event == "start":
@@ -88,18 +91,29 @@ def tokens_of(root: etree._Element) -> list[Token]:
             said = element.items()
             kind = _kind(element, name, said) if said or name in _KINDS else ""
             if kind or name in _MARKED or element is root:
-                tag = Tag(element, name, True, kind)
-                kept.append(tag)
-                tokens.append(tag)
+                opened.append((element, len(tokens)))
+                tokens.append(Tag(element, name, kind))
             if text := element.text:
                 tokens.append(text)
             continue
-        if event == "end" and kept and kept[-1].element is element:
-            tag = kept.pop()
-            tokens.append(Tag(element, tag.name, False, tag.kind))
+        if event == "end" and opened and opened[-1][0] is element:
+            tokens.append(opened.pop()[1])
         if (text := element.tail) and element is not root:
             tokens.append(text)
     return tokens
+
+
+def tag_at(tokens: Sequence[Token], place: int) -> Tag:
+    """
+    Return the tag at a place.
+
+    Raises:
+        InvariantError: there is none.
+    """
+    tag = tokens[place]
+    if not isinstance(tag, Tag):
+        raise InvariantError(f"token {place} of a page is no tag")
+    return tag
 
 
 @cache

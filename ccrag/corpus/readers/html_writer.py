@@ -9,7 +9,7 @@ from lxml import etree
 
 from ccrag.corpus.readers.html_survey import Survey
 from ccrag.corpus.readers.html_tables import Grid, Repeats, span
-from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, Token
+from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, Token, tag_at
 from ccrag.corpus.words import CJK
 
 MAX_SCRIPTS = 4
@@ -45,7 +45,8 @@ def tidy(text: str) -> str:
 class _Capture:
     """An element whose words are gathered before they are written as one."""
 
-    element: etree._Element
+    start: int
+    """The place of its tag."""
     kind: str
     words: list[str] = field(default_factory=list)
 
@@ -54,7 +55,8 @@ class _Capture:
 class _List:
     """A list that is open: where its numbers are, None for bullets."""
 
-    element: etree._Element
+    start: int
+    """The place of its tag."""
     number: int | None
     step: int = 1
 
@@ -76,7 +78,7 @@ class Writer:
         self._lists: list[_List] = []
         self._grid: Grid | None = None
         self._prefix = ""
-        self._asides: list[etree._Element] = []
+        self._asides: list[int] = []
         self._scripts = 0
         self._readings: list[str] = []
         """How the words of a `<ruby>` are read; they follow it in parentheses."""
@@ -93,8 +95,8 @@ class Writer:
             token = tokens[at]
             if isinstance(token, str):
                 self._sink.append(token)
-            elif not token.begins:
-                self._end(token.element, token.name)
+            elif isinstance(token, int):
+                self._end(token, tag_at(tokens, token).name)
             elif token.kind and at in left_out:
                 at = left_out[at]
             elif token.name == "math":
@@ -102,27 +104,21 @@ class Writer:
                 at = self._end_of(at)
             else:
                 if token.kind and at in self._survey.asides:
-                    self._asides.append(token.element)
+                    self._asides.append(at)
                 self._start(token.element, token.name, at)
             at += 1
 
     def inline(self, start: int) -> str:
         """Return the words of the element at a place in one line; nothing is written."""
-        token = self._tokens[start]
-        if isinstance(token, str) or start in self._survey.left_out:
+        if start in self._survey.left_out:
             return ""
-        self._capture(token.element, "title")
+        self._capture(start, "title")
         self.write(start, self._end_of(start))
         return tidy("".join(self._release().words))
 
     def _end_of(self, start: int) -> int:
-        """The place of the tag that ends the element which begins at `start`."""
-        first = self._tokens[start]
-        for at in range(start + 1, len(self._tokens)):
-            token = self._tokens[at]
-            if not isinstance(token, str) and token.element is first[0]:
-                return at
-        return start
+        """The place where the element that begins at `start` ends."""
+        return next(at for at in range(start, len(self._tokens)) if self._tokens[at] == start)
 
     def _start(self, element: etree._Element, name: str, at: int) -> None:
         if name in BLOCKS:
@@ -137,9 +133,9 @@ class Writer:
         elif name in ("sub", "sup"):
             self._scripts += 1
             if self._scripts <= MAX_SCRIPTS and not self._in_raw():
-                self._capture(element, name)
+                self._capture(at, name)
         elif name == "rt":
-            self._capture(element, name)
+            self._capture(at, name)
         elif name in ("text", "tspan"):
             self._sink.append(" ")
 
@@ -147,47 +143,47 @@ class Writer:
         if self._captures:
             self._break()
             return
-        if self._grid is not None and self._start_in_table(element, name):
+        if self._grid is not None and self._start_in_table(at, name):
             return
         self._end_block()
         if name in HEADINGS or name in _RAW:
-            self._capture(element, name)
+            self._capture(at, name)
         elif name == "table" and at not in self._survey.layout_tables:
             self._grid = Grid(self._repeats)
         elif name in ("ol", "ul", "menu", "dir"):
-            self._lists.append(_list(element, name))
+            self._lists.append(_list(at, element, name))
         elif name == "li":
             self._prefix = self._mark(element)
         elif name in ("dt", "dd"):
             self._prefix = ""
 
-    def _start_in_table(self, element: etree._Element, name: str) -> bool:
+    def _start_in_table(self, at: int, name: str) -> bool:
         """Begin a row, a cell or a caption of the open table; False for other elements."""
         if name == "tr" and self._grid is not None:
             self._end_block()
             self._grid.row()
         elif name in ("td", "th", "caption"):
             self._end_block()
-            self._capture(element, name)
+            self._capture(at, name)
         return name in ("tr", "td", "th", "caption", "thead", "tbody", "tfoot")
 
-    def _end(self, element: etree._Element, name: str) -> None:
+    def _end(self, start: int, name: str) -> None:
         if name in ("sub", "sup"):
             self._scripts -= 1
-        if self._captures and self._captures[-1].element is element:
+        if self._captures and self._captures[-1].start == start:
             if self._captures[-1].kind != "title":
                 self._end_capture(self._release(), name)
         elif name in BLOCKS:
-            self._end_of_block_element(element, name)
+            self._end_of_block(start, name)
         elif name == "ruby" and self._readings:
             self._sink.append(f"({''.join(self._readings)})")
             self._readings = []
         elif name in ("text", "tspan"):
             self._sink.append(" ")
-        if self._asides and self._asides[-1] is element:
+        if self._asides and self._asides[-1] == start:
             self._asides.pop()
 
-    def _end_of_block_element(self, element: etree._Element, name: str) -> None:
+    def _end_of_block(self, start: int, name: str) -> None:
         if self._captures:
             self._break()
             return
@@ -197,7 +193,7 @@ class Writer:
         if name == "table" and self._grid is not None:
             self._add(self._grid.text())
             self._grid = None
-        elif self._lists and self._lists[-1].element is element:
+        elif self._lists and self._lists[-1].start == start:
             self._lists.pop()
         elif name == "li":
             self._prefix = ""
@@ -209,16 +205,14 @@ class Writer:
         elif name in ("sub", "sup"):
             self._sink.append(_script("_" if name == "sub" else "^", tidy(raw)))
         elif name in _RAW:
-            self._add(_code(raw, _language(capture.element)))
+            self._add(_code(raw, _language(tag_at(self._tokens, capture.start).element)))
         elif name in HEADINGS:
             self._add_heading(tidy(raw), name)
         elif name == "caption" or self._grid is None:
             self._add(_escaped(tidy(raw)))
         else:
-            columns, rows = (
-                span(capture.element.get("colspan")),
-                span(capture.element.get("rowspan")),
-            )
+            cell = tag_at(self._tokens, capture.start).element
+            columns, rows = span(cell.get("colspan")), span(cell.get("rowspan"))
             self._grid.cell(tidy(raw), columns=columns, rows=rows)
 
     def _add_heading(self, title: str, name: str) -> None:
@@ -233,8 +227,8 @@ class Writer:
             self.title = title
         self._add(f"{'#' * HEADINGS[name]} {number}{title}")
 
-    def _capture(self, element: etree._Element, kind: str) -> None:
-        self._captures.append(_Capture(element, kind))
+    def _capture(self, start: int, kind: str) -> None:
+        self._captures.append(_Capture(start, kind))
         self._sink = self._captures[-1].words
 
     def _release(self) -> _Capture:
@@ -282,12 +276,12 @@ class Writer:
             self._blocks.append(block)
 
 
-def _list(element: etree._Element, name: str) -> _List:
+def _list(start: int, element: etree._Element, name: str) -> _List:
     if name != "ol":
-        return _List(element, None)
+        return _List(start, None)
     if element.get("reversed") is None:
-        return _List(element, _whole(element.get("start"), 1))
-    return _List(element, _whole(element.get("start"), len(element.findall("li"))), -1)
+        return _List(start, _whole(element.get("start"), 1))
+    return _List(start, _whole(element.get("start"), len(element.findall("li"))), -1)
 
 
 def _whole(said: str | None, otherwise: int) -> int:

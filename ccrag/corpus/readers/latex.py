@@ -53,7 +53,9 @@ def read_latex(path: Path, data: bytes) -> Page:
     _refer(root, labels)
     _cite(root)
     _keep_notes(root)
-    page = page_of(root, markup_chars=len(markup))._replace(words_in_file=None)  # pandoc's, not TeX's
+    page = page_of(root, markup_chars=len(markup))._replace(
+        words_in_file=None
+    )  # pandoc's, not TeX's
     return page if next(root.iter("h1"), None) is not None else page._replace(title="")
 
 

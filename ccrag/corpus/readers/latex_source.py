@@ -40,7 +40,10 @@ _WHOLE_DOCUMENT = re.compile(rb"^[^%\n]*\\document(?:class|style)\b", re.MULTILI
 _RENAMED = (
     (re.compile(r"\\(begin|end)\{(table|figure|algorithm)\*\}"), r"\\\1{\2}"),
     (re.compile(r"\\(begin|end)\{sideways(table|figure)\*?\}"), r"\\\1{\2}"),
-    (re.compile(r"\\begin\{wrap(table|figure)\}(?:\[[^\]]{0,99}\])?(?:\{[^{}]*\}){2}"), r"\\begin{\1}"),
+    (
+        re.compile(r"\\begin\{wrap(table|figure)\}(?:\[[^\]]{0,99}\])?(?:\{[^{}]*\}){2}"),
+        r"\\begin{\1}",
+    ),
     (re.compile(r"\\end\{wrap(table|figure)\}"), r"\\end{\1}"),
     (re.compile(r"\\begin\{adjustbox\}\s*\{[^{}]*\}|\\end\{adjustbox\}"), ""),
     (re.compile(r"\\begin\{thebibliography\}\s*(?:\{[^{}]*\})?"), r"\\section*{References}"),
