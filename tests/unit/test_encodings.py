@@ -104,7 +104,12 @@ def test_the_telling_lines_of_a_long_file_are_enough() -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "name"),
-    [("utf-8", "UTF-8"), ("utf-16", "utf-16-le"), ("cp1251", "windows-1251"), ("cp932", "shift_jis")],
+    [
+        ("utf-8", "UTF-8"),
+        ("utf-16", "utf-16-le"),
+        ("cp1251", "windows-1251"),
+        ("cp932", "shift_jis"),
+    ],
 )
 def test_the_likely_encoding_has_the_name_people_know(encoding: str, name: str) -> None:
     language = "Russian" if encoding == "cp1251" else "Japanese"

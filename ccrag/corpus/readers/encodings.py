@@ -107,7 +107,7 @@ def _codec(label: str) -> str | None:
 
     found = webencodings.lookup(label)
     if found is not None and found.name != "replacement":
-        return _WIDER.get(found.name, found.codec_info.name)
+        return _WIDER.get(found.name, str(found.codec_info.name))
     try:
         "x".encode(label)
         return codecs.lookup(label).name
