@@ -97,6 +97,11 @@ def test_nul_characters_are_left_out_and_counted() -> None:
     )
 
 
+def test_too_little_to_tell_is_windows_1252() -> None:
+    data = b'<p class="copyright">Copyright \xa9 2001 J. Doe</p>'
+    assert decode_page(data)[0] == data.decode("cp1252")
+
+
 def test_the_telling_lines_of_a_long_file_are_enough() -> None:
     data = b"plain words\n" * 50_000 + UMLAUTS.encode("cp1252")
     assert decode_page(data)[0].endswith(UMLAUTS)

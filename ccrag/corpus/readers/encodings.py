@@ -32,6 +32,8 @@ _BROKEN_SHARE = 0.5
 another encoding: one-byte and Asian encodings have far more of them than of chance sequences."""
 _CHANCE_SEQUENCES = 3
 """Two-byte encodings may form so many UTF-8 sequences by chance (a GBK character in about 7)."""
+_ENOUGH_TO_DETECT = 4
+"""Bytes above ASCII from which a detector is asked; a lone "©" is what browsers take it for."""
 _SAMPLE_BYTES = 100_000
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B]")
 
@@ -124,7 +126,10 @@ def _undeclared(data: bytes) -> str:
     broken = _decode(data, "utf-8").undecodable
     if broken <= _BROKEN_SHARE * _sequences(data):
         return "utf-8"
-    return _detected(_telling(data.splitlines(keepends=True))) or "utf-8"
+    sample = _telling(data.splitlines(keepends=True))
+    if sum(byte > 0x7F for byte in sample) < _ENOUGH_TO_DETECT:
+        return "cp1252"
+    return _detected(sample) or "utf-8"
 
 
 def _telling(lines: Iterable[bytes]) -> bytes:
@@ -150,7 +155,10 @@ def _detected(sample: bytes) -> str | None:
 
     eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
     found = chardet.detect(sample, encoding_era=eras, max_bytes=_SAMPLE_BYTES)["encoding"]
-    return _codec(found) if isinstance(found, str) else None
+    encoding = _codec(found) if isinstance(found, str) else None
+    if encoding == "iso8859-15" and _decode(sample, encoding) == _decode(sample, "cp1252"):
+        return "cp1252"  # nothing tells them apart
+    return encoding
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -182,4 +190,5 @@ def _decode(data: bytes, encoding: str) -> _Decoded:
 def _standard_name(encoding: str) -> str:
     """The name of a codec that people know."""
     names = {"cp932": "shift_jis", "cp949": "euc-kr", "big5hkscs": "big5", "utf-8": "UTF-8"}
-    return names.get(encoding, re.sub(r"^cp(?=125|874)", "windows-", encoding))
+    name = re.sub(r"^cp(?=125|874)", "windows-", encoding)
+    return names.get(encoding, name.replace("iso8859", "iso-8859"))
