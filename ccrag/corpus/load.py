@@ -55,7 +55,8 @@ def _records(path: Path, report: LoadReport) -> Iterator[tuple[int, Document | R
         except RecordError as error:
             yield number, error
             continue
-        seen.add(replace(document, collection=None))
+        seen.documents += 1
+        seen.text_sources[document.text_source] += 1
         yield number, document
     report.field_names.update(seen.field_names)
     _look_for_texts(path, seen, report)

@@ -78,6 +78,8 @@ def _read_jsonl(path: Path, lines: RecordLines) -> Iterator[Record]:
 
 def _name_given_twice(line: bytes, fields: Mapping[str, object]) -> RecordError | None:
     """What is wrong if a field has two values, of which the parser keeps the last in silence."""
+    if line.count(b'":') == len(fields):
+        return None  # as good as always, and quick to see
     for name in fields:
         if line.count(b'"%s"' % name.encode()) > 1:
             pairs = _pairs(line)
