@@ -16,10 +16,10 @@ Fields = Mapping[str, object]
 
 DOC_ID_NAMES = ("doc_id", "id", "pid", "docid", "_id", "document_id", "id_")
 """`pid` before `docid`: a passage of MS MARCO has both, its own id and that of its document."""
-FULL_TEXT_NAMES = (
-    "fullText", "full_text", "text", "body", "contents",
-    "segment", "content", "page_content", "passage", "passage_text", "pageContent",
-)  # fmt: skip
+_ALWAYS_TEXT = ("fullText", "full_text", "text", "body", "contents")
+_TEXT_IF_STRING = ("segment", "content", "page_content", "passage", "passage_text", "pageContent")
+"""Names that stand for numbers and objects as well; only a string is a text."""
+FULL_TEXT_NAMES = (*_ALWAYS_TEXT, *_TEXT_IF_STRING)
 """Where a document's text stands, the fullest first: of papers and pages, of the TREC collections
 (`contents`, `segment`, `passage`), of LangChain (`page_content`) and Haystack (`content`)."""
 _METADATA_NAMES = ("metadata", "meta")
@@ -139,7 +139,10 @@ def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
     """The first text that is not blank, full text before abstract before title, and its source."""
     for name in FULL_TEXT_NAMES:
         value = fields.get(name)
-        if value is not None and (text := as_text(value, field=name)) and not text.isspace():
+        if value is None or (name in _TEXT_IF_STRING and not isinstance(value, str)):
+            continue
+        text = as_text(value, field=name)
+        if text and not text.isspace():
             return text, "full_text"
     abstract = fields.get("abstract")
     if abstract is not None and (text := as_text(abstract, field="abstract")).strip():

@@ -143,7 +143,7 @@ def _read_json(path: Path, data: bytes) -> Iterator[Record]:
 
 
 def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
-    """The list a JSON file is or holds, and whether all its strings can be stored."""
+    """The list that a JSON file is or holds, and whether all its strings can be stored."""
     checked = True
     try:
         value = orjson.loads(data)
@@ -151,11 +151,21 @@ def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
         value, checked = _parse_with_surrogates(path, data, error), False
     lists = [value]
     if isinstance(value, dict):
-        lists = [item for item in value.values() if isinstance(item, list)]
+        lists = [[value]]
+        if not _is_record(value):
+            lists = [item for item in value.values() if isinstance(item, list)]
     if len(lists) != 1 or not isinstance(lists[0], list):
-        problem = "expected a JSON list, or an object that holds exactly one list"
+        problem = "expected a JSON list, an object that holds exactly one list, or one record"
         raise InputError(problem, path=path)
     return lists[0], checked
+
+
+def _is_record(value: Mapping[str, object]) -> bool:
+    """Whether an object is a record itself: it holds strings, and no list of objects."""
+    return any(isinstance(item, str) for item in value.values()) and not any(
+        isinstance(item, list) and (not item or isinstance(item[0], dict))
+        for item in value.values()
+    )
 
 
 def _parse_with_surrogates(path: Path, data: bytes, error: json.JSONDecodeError) -> object:

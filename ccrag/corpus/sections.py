@@ -4,8 +4,8 @@ Headings and the sections they open. Pure: no I/O, no settings.
 Only marked headings count: Markdown `#`, and lines underlined (or over- and underlined) as in
 setext and reStructuredText. Extracted papers have none that could be trusted, so none are guessed.
 Markdown is read by CommonMark's rules (0.31): what stands in front matter, fenced code, HTML
-blocks or indented code is no heading. Two rules are narrower, for plain texts are read too: an
-underline has two marks at least, and only a line that stands alone is a title.
+blocks or indented code is no heading. What is underlined is narrower, for plain texts are read too:
+the underline has two marks at least, and the title is one line that stands alone and is not long.
 """
 
 import re
@@ -60,6 +60,8 @@ _NOT_A_TITLE = re.compile(r"[|>]|[-*+•][ \t]|\#{1,6}[ \t]|.*\S(?:\t| {3,})\S")
 """Table rows, quotes, list items, other headings, and columns set apart by wide gaps."""
 _LEVELS = {"=": 1, "-": 2}
 """Of underlines, in Markdown."""
+MAX_TITLE_CHARS = 200
+"""Of a title above an underline shorter than it; longer lines are paragraphs over a rule."""
 
 
 class Heading(NamedTuple):
@@ -167,15 +169,14 @@ class _Finder:
         closing = re.compile(
             rf"^[ ]{{0,{inside + 3}}}{re.escape(run[0])}{{{len(run)},}}[ \t\r]*$", re.MULTILINE
         )
-        start = _line_at(self._text, marker.end())
-        start_of_code = start.start + len(start.text)
-        closed = closing.search(self._text, start_of_code)
-        end = closed.end() if closed else len(self._text)
+        code = self._line_end(marker.end())
+        end = len(self._text)
         if inside:
             after = re.compile(rf"^[ ]{{0,{inside - 1}}}[^ \t\r\n]", re.MULTILINE)
-            left = after.search(self._text, start_of_code, end)
+            left = after.search(self._text, code)
             end = left.start() if left else end
-        return end
+        closed = closing.search(self._text, code, end)
+        return closed.end() if closed else end
 
     def _html_end(self, start: int) -> int:
         """Where the HTML block at `start` ends; just behind it if none starts there."""
@@ -231,7 +232,7 @@ def skip_space(text: str, position: int) -> int:
 
 def _may_be_title(line: str, rule: str) -> bool:
     """Whether `line` can be the title above `rule`, whatever stands above it."""
-    long_enough = len(line) <= len(rule) or rule[0] in _LEVELS
+    long_enough = len(line) <= (MAX_TITLE_CHARS if rule[0] in _LEVELS else len(rule))
     return long_enough and any(map(str.isalnum, line)) and _NOT_A_TITLE.match(line.lstrip()) is None
 
 

@@ -120,6 +120,11 @@ def read_csv(path: Path, lines: RecordLines, *, doubt: Doubt | None = None) -> I
             continue
         if header is None:
             header = _checked_header(row, Place(path, number))
+            if len(header) == 1 and (other := set(header[0]) & {";", "\t"}):
+                problem = (
+                    f"the header is one cell, {header[0]!r}: commas part cells, not {other.pop()!r}"
+                )
+                raise InputError(problem, path=path, line=number)
             continue
         if doubt is not None and lines.number > number and _has_swallowed(row):
             doubt(number, f"a quoted cell seems to take in the rows up to line {lines.number}")

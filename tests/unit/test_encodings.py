@@ -97,6 +97,12 @@ def test_nul_characters_are_left_out_and_counted() -> None:
     )
 
 
+def test_byte_order_marks_of_joined_files_are_left_out() -> None:
+    data = "\ufeffone\n".encode() + "\ufefftwo\n".encode()
+    loss = Loss("byte order marks", 1, "characters", intended=True)
+    assert decode_page(data) == ("one\ntwo\n", (loss,))
+
+
 def test_too_little_to_tell_is_windows_1252() -> None:
     data = b'<p class="copyright">Copyright \xa9 2001 J. Doe</p>'
     assert decode_page(data)[0] == data.decode("cp1252")

@@ -51,6 +51,7 @@ def load(
         ({"id_": "n", "text": "t", "metadata": {"title": 7}}, ("n", "", "t")),
         ({"id": "r", "contents": "c"}, ("r", "", "c")),
         ({"id": "r", "body": "b", "text": " ", "abstract": "a"}, ("r", "", "b")),
+        ({"id": "s", "segment": 7, "content": {"a": 1}, "passage": "x"}, ("s", "", "x")),
         ({"_index": "i", "_id": "e", "_source": {"title": "T", "body": "b"}}, ("e", "T", "b")),
     ],
 )
@@ -60,6 +61,12 @@ def test_records_of_usual_collections_have_a_text(
     [document] = load(write(tmp_path / "d.jsonl", [record]))
     assert (document.doc_id, document.title, document.text) == expected
     assert document.text_source == "full_text"
+
+
+def test_a_json_file_may_be_one_record(tmp_path: Path) -> None:
+    record = {"id": 1, "text": "words", "links": ["2"], "year": 2001}
+    [document] = load(write(tmp_path / "d.json", json.dumps(record)))
+    assert (document.text, document.links) == ("words", ("2",))
 
 
 def test_a_collection_without_any_text_is_refused_with_its_fields(tmp_path: Path) -> None:

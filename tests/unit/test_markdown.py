@@ -3,6 +3,8 @@
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ccrag.corpus.front_matter import front_matter_title
@@ -89,6 +91,46 @@ def test_front_matter_holds_no_headings_but_a_title(
 ) -> None:
     assert [heading.title for heading in find_headings(text)] == titles
     assert front_matter_title(text) == title
+
+
+def test_many_open_fences_in_items_are_read_in_linear_time() -> None:
+    text = "- ```\ntext\n" * 50_000 + "# Head\n"
+    assert [heading.title for heading in find_headings(text)] == ["Head"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            (
+                "# a\n",
+                "```\n",
+                "- ```x\n",
+                "~~~~\n",
+                "    b\n",
+                "  c\n",
+                "===\n",
+                "---\n",
+                "<!--",
+                "-->\n",
+                "<div>\n",
+                "\n",
+                "\r\n",
+                "title: x\n",
+                "+++\n",
+                ".. x::\n",
+                "d",
+            )
+        ),
+        max_size=30,
+    )
+)
+def test_headings_are_in_order_and_hold_their_titles(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    position = 0
+    for heading in find_headings(text):
+        assert position <= heading.start < heading.end <= len(text)
+        assert heading.title in text[heading.start : heading.end]
+        position = heading.end
 
 
 def test_hashes_in_restructured_text_are_comments() -> None:

@@ -53,7 +53,8 @@ def decode_page(data: bytes, *, declared: str | None = None) -> tuple[str, tuple
     it is that but for some broken bytes; what a detector finds. As in a browser, a declared
     iso-8859-1 or ascii means windows-1252, and gb2312 means gb18030 (WHATWG Encoding). Unlike in
     one, valid UTF-8 beats a declaration: the server's own word, which comes first for a browser,
-    is lost in a file. Undecodable bytes become U+FFFD; NUL characters are left out.
+    is lost in a file. Undecodable bytes become U+FFFD; NUL characters and byte
+    order marks inside the text are left out.
 
     Args:
         declared: the label that the page gives for its encoding; an unknown one is as good as none.
@@ -70,7 +71,9 @@ def decode_page(data: bytes, *, declared: str | None = None) -> tuple[str, tuple
         losses.append(Loss(kind, decoded.undecodable, "bytes", where))
     if nuls := decoded.text.count("\0"):
         losses.append(Loss("NUL characters", nuls, "characters"))
-    return decoded.text.replace("\0", ""), tuple(losses)
+    if marks := decoded.text.count("\ufeff"):  # where files were joined; it hides in words
+        losses.append(Loss("byte order marks", marks, "characters", intended=True))
+    return decoded.text.replace("\0", "").replace("\ufeff", ""), tuple(losses)
 
 
 def likely_encoding(data: bytes) -> str:
