@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ccrag.corpus.pieces import Cutter, passages_of, sentences_by_section
 from ccrag.types import Document, Passage, SectionPath, Span
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Part of an index's fingerprint: raise it when the same text would give other passages."""
 
 

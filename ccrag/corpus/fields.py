@@ -9,15 +9,30 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ccrag.corpus.records import RecordError, json_type
+from ccrag.corpus.tables import Columns
 from ccrag.types import MAX_DOC_ID_BYTES, DocId, Document, TextSource
 
 Fields = Mapping[str, object]
 
-DOC_ID_NAMES = ("doc_id", "id", "docid", "_id", "document_id")
-_FULL_TEXT_NAMES = ("fullText", "full_text", "text", "body", "contents")
+DOC_ID_NAMES = ("doc_id", "id", "pid", "docid", "_id", "document_id", "id_")
+"""`pid` before `docid`: a passage of MS MARCO has both, its own id and that of its document."""
+_ALWAYS_TEXT = ("fullText", "full_text", "text", "body", "contents")
+_TEXT_IF_STRING = ("segment", "content", "page_content", "passage", "passage_text", "pageContent")
+"""Names that stand for numbers and objects as well; only a string is a text."""
+FULL_TEXT_NAMES = (*_ALWAYS_TEXT, *_TEXT_IF_STRING)
+"""Where a document's text stands, the fullest first: of papers and pages, of the TREC collections
+(`contents`, `segment`, `passage`), of LangChain (`page_content`) and Haystack (`content`)."""
+_METADATA_NAMES = ("metadata", "meta")
 _DATE_NAMES = ("publishedDate", "published", "date", "year", "timestamp")
 _LINK_NAMES = ("links", "references")
 COLLECTION_NAMES = ("Collection", "collection")
+FIELD_NAMES = frozenset(
+    (*DOC_ID_NAMES, *FULL_TEXT_NAMES, "abstract", "title", *_DATE_NAMES, *_LINK_NAMES)
+) | frozenset((*COLLECTION_NAMES, "version_of", "version"))
+"""Fields of a document's record that mean something here."""
+TABLE_COLUMNS = Columns(FIELD_NAMES, ("id", "text"), ("docid", "url", "title", "body"))
+"""Tables of documents without a header: MS MARCO's passages, and its documents."""
+_MAX_SEEN = 20
 _DATE = re.compile(r"\d{4}(?!\d)|(?:1[5-9]|20)\d{6}(?!\d)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BETWEEN_IDS = re.compile(r"[\s,;]+")
@@ -41,15 +56,15 @@ def required_field(fields: Fields, names: Iterable[str], *, what: str) -> tuple[
     """
     found = first_field(fields, names)
     if found is None:
-        raise RecordError(
-            "id" if what == "id" else "field", f"no {what}; expected one of {', '.join(names)}"
-        )
+        seen = ", ".join(list(fields)[:_MAX_SEEN]) or "none"
+        problem = f"no {what}; expected one of {', '.join(names)}; the fields are: {seen}"
+        raise RecordError("id" if what == "id" else "field", problem)
     return found
 
 
 def as_id(value: object, *, field: str) -> DocId:
     """
-    An id as a string; whole numbers are ids too.
+    An id as a string, without blanks around it; whole numbers are ids too.
 
     Raises:
         RecordError: another type, empty, too long, or with control characters.
@@ -57,8 +72,9 @@ def as_id(value: object, *, field: str) -> DocId:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        got = json_type(value)
+        got = f"the number {value}; put it in quotes" if type(value) is float else json_type(value)
         raise RecordError("id", f"{field} must be a string or a whole number, got {got}")
+    value = value.strip(" ")
     if not value.strip():
         raise RecordError("id", f"{field} is empty")
     if not value.isprintable() and _CONTROL.search(value):
@@ -121,9 +137,12 @@ def collection_of(fields: Fields) -> str | None:
 
 def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
     """The first text that is not blank, full text before abstract before title, and its source."""
-    for name in _FULL_TEXT_NAMES:
+    for name in FULL_TEXT_NAMES:
         value = fields.get(name)
-        if value is not None and (text := as_text(value, field=name)) and not text.isspace():
+        if value is None or (name in _TEXT_IF_STRING and not isinstance(value, str)):
+            continue
+        text = as_text(value, field=name)
+        if text and not text.isspace():
             return text, "full_text"
     abstract = fields.get("abstract")
     if abstract is not None and (text := as_text(abstract, field="abstract")).strip():
@@ -131,9 +150,36 @@ def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
     return (title, "title") if title.strip() else ("", "none")
 
 
+def _title(fields: Fields) -> str:
+    """The record's title, else the one in its metadata, if that is a string."""
+    title = fields.get("title")
+    if title is None:
+        nested = _nested(fields).get("title")
+        return nested if isinstance(nested, str) else ""
+    return as_text(title, field="title")
+
+
+def _nested(fields: Fields) -> Fields:
+    """
+    The metadata of a record that holds it apart, as those of retrieval libraries do.
+
+    No id is read from it: there it is that of a file, which many records share.
+    """
+    found = first_field(fields, _METADATA_NAMES)
+    return found[1] if found is not None and isinstance(found[1], dict) else {}
+
+
+def unwrapped(fields: Fields) -> Fields:
+    """Return the fields of a search engine's dump (`_source`) with its `_id` beside them."""
+    source = fields.get("_source")
+    if not isinstance(source, dict):
+        return fields
+    return {"_id": fields["_id"], **source} if "_id" in fields else source
+
+
 def _date(fields: Fields) -> str | None:
     """The date if it starts with a four-digit year, or is eight digits in a row."""
-    found = first_field(fields, _DATE_NAMES)
+    found = first_field(fields, _DATE_NAMES) or first_field(_nested(fields), _DATE_NAMES)
     if found is None or type(found[1]) not in (str, int):
         return None
     date = str(found[1])
@@ -167,8 +213,7 @@ def document_of(fields: Fields, *, in_cells: bool = False) -> Document:
     if in_cells:
         fields = {name: cell for name, cell in fields.items() if cell != ""}
     name, value = required_field(fields, DOC_ID_NAMES, what="id")
-    given_title = fields.get("title")
-    title = "" if given_title is None else as_text(given_title, field="title")
+    title = _title(fields)
     text, source = _text(fields, title)
     links = first_field(fields, _LINK_NAMES)
     return Document(

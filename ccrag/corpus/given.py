@@ -56,6 +56,7 @@ class GivenDocuments:
                 digest.add_document(document)
             if not self._documents:
                 raise InputError("no documents were given")
+            self.report.require_text()
         except BaseException:
             self.close()
             raise
@@ -66,7 +67,9 @@ class GivenDocuments:
         self.max_edges = self._ledger.max_edges()
 
     def _enter(self, number: int, document: Document) -> None:
-        as_id(document.doc_id, field=f"the doc_id of document {number}")
+        name = f"the doc_id of document {number}"
+        if as_id(document.doc_id, field=name) != document.doc_id:
+            raise InputError(f"{name}, {document.doc_id!r}, starts or ends with a blank; remove it")
         if not self._ledger.enter(document.doc_id, Origin(0, number)):
             raise InputError(f"document {number}: id {document.doc_id!r} was given before")
         self._ledger.link(document.doc_id, document.links)

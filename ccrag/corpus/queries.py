@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 
 from ccrag.corpus.dialogues import Dialogue, dialogue_of, marked_dialogue
+from ccrag.corpus.faults import Place, RecordError, at
 from ccrag.corpus.fields import (
     Fields,
     as_id,
@@ -19,22 +20,18 @@ from ccrag.corpus.fields import (
     first_field,
     required_field,
 )
-from ccrag.corpus.records import (
-    TABLE_SUFFIXES,
-    Place,
-    RecordError,
-    at,
-    data_suffix,
-    decode,
-    open_data,
-    read_records,
-    without_bom,
-)
+from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
+from ccrag.corpus.packed import MAX_JSON_BYTES, read_whole
+from ccrag.corpus.record_lines import decode
+from ccrag.corpus.records import read_records
+from ccrag.corpus.tables import Columns
 from ccrag.errors import EmptyCandidatesError, InputError
 from ccrag.types import Candidates, DocId, Query, QueryId
 
 QUERY_ID_NAMES = ("query_id", "qid", "id", "narrative_id", "topic_id", "task_id", "_id")
 _TEXT_NAMES = ("query", "question", "narrative", "text", "title")
+_TABLE_COLUMNS = Columns((*QUERY_ID_NAMES, *_TEXT_NAMES), ("query_id", "query"))
+"""Tables of queries without a header, as TREC gives its topics."""
 _CANDIDATE_NAMES = ("doc_ids", "candidates", "docids", "documents")
 
 
@@ -43,6 +40,8 @@ def read_queries(
 ) -> list[Query]:
     """
     The queries of a JSONL, JSON, CSV or TSV file, in order; a dialogue's question with its turns.
+
+    A TSV file without a header holds an id and a text a line, as TREC gives its topics.
 
     Args:
         whole_index: a query that names no candidates may be answered from the whole index; one
@@ -59,7 +58,7 @@ def read_queries(
         otherwise = Candidates.of_collection(collection)
     queries: list[Query] = []
     places: dict[QueryId, Place] = {}
-    for number, fields in read_records(path):
+    for number, fields in read_records(path, columns=_TABLE_COLUMNS):
         place = Place(path, number)
         try:
             query = _query(fields, in_cells=in_cells, otherwise=otherwise)
@@ -112,10 +111,9 @@ def read_doc_ids(path: Path) -> tuple[DocId, ...]:
     Raises:
         InputError: the file cannot be read, holds no id, or something that is not one.
     """
-    with open_data(path) as file:
-        data = without_bom(file.read())
+    data = read_whole(path, max_bytes=MAX_JSON_BYTES)
     try:
-        text = decode(data)
+        text = decode(data, path=path)
         doc_ids = _ids_in_list(text) if text.lstrip().startswith("[") else _ids_in_lines(text)
     except RecordError as error:
         raise InputError(error.problem, path=path) from error
@@ -133,6 +131,6 @@ def _ids_in_list(text: str) -> tuple[DocId, ...]:
 
 
 def _ids_in_lines(text: str) -> tuple[DocId, ...]:
-    lines = ((number, line.strip()) for number, line in enumerate(text.split("\n"), start=1))
+    lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
     ids = (as_id(line, field=f"line {number}") for number, line in lines if line)
     return tuple(dict.fromkeys(ids))

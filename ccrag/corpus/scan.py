@@ -13,10 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ccrag.corpus.faults import Place, RecordError, at
 from ccrag.corpus.fields import as_id
+from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.ledger import Ledger
 from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
-from ccrag.corpus.records import TABLE_SUFFIXES, Place, RecordError, at, data_suffix, read_records
+from ccrag.corpus.records import read_records
 from ccrag.errors import InputError
 from ccrag.types import DocId, Document
 
@@ -137,8 +139,16 @@ class CorpusScan:
                 self._ledger.link(document.doc_id, document.links)
         if not self.report.documents:
             named = ", ".join(map(str, paths))
-            raise InputError(f"no documents in {named or 'an empty list of paths'}")
+            raise InputError(
+                f"no documents in {named or 'an empty list of paths'}{self._instead()}"
+            )
+        self.report.require_text()
         return digest
+
+    def _instead(self) -> str:
+        """What there was instead of documents."""
+        said = [line for line in self.report.lines()[1:] if not line.startswith("  to read")]
+        return f" ({'; '.join(said)})" if said else ""
 
     def documents(self) -> Iterator[Document]:
         """
@@ -184,7 +194,7 @@ def _by_file(collections: Mapping[Path, str]) -> dict[Path, str]:
     """The collection of each file, from that of the paths it lies under."""
     by_file: dict[Path, str] = {}
     for path, name in collections.items():
-        for file in find_files([path], LoadReport()):
+        for file, _ in find_files([path], LoadReport()):
             if by_file.setdefault(file, name) != name:
                 raise InputError(f"is put into {by_file[file]!r} and into {name!r}", path=file)
     return by_file

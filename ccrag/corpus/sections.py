@@ -3,6 +3,9 @@ Headings and the sections they open. Pure: no I/O, no settings.
 
 Only marked headings count: Markdown `#`, and lines underlined (or over- and underlined) as in
 setext and reStructuredText. Extracted papers have none that could be trusted, so none are guessed.
+Markdown is read by CommonMark's rules (0.31): what stands in front matter, fenced code, HTML
+blocks or indented code is no heading. What is underlined is narrower, for plain texts are read too:
+the underline has two marks at least, and the title is one line that stands alone and is not long.
 """
 
 import re
@@ -11,16 +14,54 @@ from typing import NamedTuple
 
 from ccrag.types import Section, SectionPath
 
+_ITEM = r"(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})*"
 _MARKER = re.compile(
-    r"^(?:(?P<rule>=={2,}|--{2,}|\*\*{2,}|\^\^{2,}|~~{2,}|\"\"{2,})[ \t]*\r?$"
+    r"^(?: {0,3}(?P<rule>=={1,}|--{1,}|\*\*{2,}|\^\^{2,}|~~{2,}|\"\"{2,})[ \t]*\r?$"
     r"| {0,3}(?P<hashes>\#{1,6})(?=[ \t])"
-    r"| {0,3}(?P<fence>`{3,}|~{3,}))",
+    rf"|(?P<container> {{0,3}}{_ITEM})(?P<fence>`{{3,}}(?=[^`\n]*$)|~{{3,}})"
+    r"| {0,3}(?P<html><(?=[A-Za-z/?!])))",
     re.MULTILINE,
 )
+_RAW = (
+    (re.compile(r"<(?:pre|script|style|textarea)(?=[\s>]|$)", re.IGNORECASE),
+     re.compile(r"</(?:pre|script|style|textarea)>", re.IGNORECASE)),
+    (re.compile(r"<!--"), re.compile("-->")),
+    (re.compile(r"<\?"), re.compile(r"\?>")),
+    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
+    (re.compile(r"<![A-Za-z]"), re.compile(">")),
+)  # fmt: skip
+"""How HTML blocks that reach to a mark start, and that mark; to the end of the text without it."""
+_BLOCK_TAG = re.compile(
+    r"</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd"
+    r"|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]"
+    r"|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup"
+    r"|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)"
+    r"(?=[\s>]|/>|$)",
+    re.IGNORECASE,
+)
+_ANY_TAG = re.compile(
+    r"<(?:[A-Za-z][A-Za-z0-9-]*"
+    r"(?:[ \t]+[A-Za-z_:][\w.:-]*(?:[ \t]*=[ \t]*(?:[^\s\"'=<>`]+|'[^'\n]*'|\"[^\"\n]*\"))?)*"
+    r"[ \t]*/?|/[A-Za-z][A-Za-z0-9-]*[ \t]*)>[ \t\r]*$",
+    re.MULTILINE,
+)
+_BLANK_LINE = re.compile(r"^[ \t\r]*$", re.MULTILINE)
+_FRONT_MATTER = re.compile(
+    r"\ufeff?(?:---[ \t]*\r?\n(?P<yaml>(?:[ \t]*(?:\#.*)?\r?\n)*[\w.\"'-]+[ \t]*:(?:.*\n)*?)"
+    r"(?:---|\.\.\.)[ \t]*\r?$"
+    r"|\+\+\+[ \t]*\r?\n(?P<toml>(?:.*\n)*?)\+\+\+[ \t]*\r?$)",
+    re.MULTILINE,
+)
+_DIRECTIVE = re.compile(r"^\.\. [\w:+-]+::", re.MULTILINE)
+"""What reStructuredText has and Markdown has not: there, `#` starts comments in code only."""
 _CLOSING_HASHES = re.compile(r"[ \t]\#+$")
 _SPACE = re.compile(r"\s*")
 _NOT_A_TITLE = re.compile(r"[|>]|[-*+•][ \t]|\#{1,6}[ \t]|.*\S(?:\t| {3,})\S")
 """Table rows, quotes, list items, other headings, and columns set apart by wide gaps."""
+_LEVELS = {"=": 1, "-": 2}
+"""Of underlines, in Markdown."""
+MAX_TITLE_CHARS = 200
+"""Of a title above an underline shorter than it; longer lines are paragraphs over a rule."""
 
 
 class Heading(NamedTuple):
@@ -29,14 +70,30 @@ class Heading(NamedTuple):
     start: int
     end: int
     level: int
-    """From 1; for underlined headings, the order in which their style first appears."""
+    """From 1; for underlined headings of a text without `#`, the order in which styles appear."""
     title: str
+
+
+class FrontMatter(NamedTuple):
+    """What a Markdown file says of itself before its text."""
+
+    kind: str
+    """"yaml" or "toml"."""
+    content: str
+    end: int
+    """Where the line that closes it ends."""
 
 
 class _Line(NamedTuple):
     start: int
     text: str
     """Without its line end; trailing white space removed."""
+
+
+class _Underlined(NamedTuple):
+    heading: Heading
+    style: tuple[str, bool]
+    """The mark, and whether the title is overlined too; ("", False) for `#` headings."""
 
 
 def _line_before(text: str, position: int) -> _Line | None:
@@ -53,60 +110,115 @@ def _line_at(text: str, position: int) -> _Line:
     return _Line(position, text[position : len(text) if end < 0 else end].rstrip())
 
 
+def find_front_matter(text: str) -> FrontMatter | None:
+    """Return the YAML (`---`) or TOML (`+++`) block that a text starts with, if it does."""
+    if not text.startswith(("---", "+++", "\ufeff")):
+        return None
+    found = _FRONT_MATTER.match(text)
+    if found is None:
+        return None
+    kind = "toml" if found["yaml"] is None else "yaml"
+    return FrontMatter(kind, found[kind], found.end())
+
+
 class _Finder:
     """Reads the markers of one text in order; holds what an earlier one decides for later ones."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._fence = ""
-        self._styles: dict[tuple[str, bool], int] = {}
         self._last_end = 0
         """Where the last heading, with its white space, ended."""
+        self._hashes = _DIRECTIVE.search(text) is None
 
-    def headings(self) -> Iterator[Heading]:
-        for marker in _MARKER.finditer(self._text):
-            heading = self._read(marker)
-            if heading is not None:
-                self._last_end = heading.end
-                yield heading
+    def headings(self) -> list[Heading]:
+        found = list(self._found())
+        order = dict.fromkeys(style for _, style in found if style[0])
+        levels = {style: level for level, style in enumerate(order, start=1)}
+        if len(found) > sum(bool(style[0]) for _, style in found):
+            levels |= {(mark, False): level for mark, level in _LEVELS.items()}
+        return [
+            heading._replace(level=levels[style]) if style[0] else heading
+            for heading, style in found
+        ]
 
-    def _read(self, marker: re.Match[str]) -> Heading | None:
-        run = marker["rule"] or marker["fence"] or ""
-        if self._fence:
-            if run.startswith(self._fence) and _line_at(self._text, marker.start()).text.endswith(
-                run
-            ):
-                self._fence = ""
-            return None
-        if marker["hashes"]:
-            return self._hashed(marker)
-        heading = self._underlined(marker.start(), run) if marker["rule"] else None
-        if heading is None and run[0] in "`~":
-            self._fence = run
-        return heading
+    def _found(self) -> Iterator[_Underlined]:
+        front = find_front_matter(self._text)
+        position = 0 if front is None else front.end
+        while marker := _MARKER.search(self._text, position):
+            position = marker.end()
+            if marker["html"]:
+                position = self._html_end(marker.start("html"))
+                continue
+            found = None
+            if marker["hashes"]:
+                found = self._hashed(marker) if self._hashes else None
+            elif marker["rule"]:
+                found = self._underlined(marker.start(), marker["rule"])
+            if found is not None:
+                self._last_end = found.heading.end
+                position = max(position, found.heading.end)
+                yield found
+            elif marker["fence"] or (marker["rule"] or "").startswith("~"):
+                position = self._fence_end(marker)
 
-    def _hashed(self, marker: re.Match[str]) -> Heading | None:
+    def _fence_end(self, marker: re.Match[str]) -> int:
+        """Where fenced code ends: at a fence as long, or with the list item that it stands in."""
+        run = marker["fence"] or marker["rule"]
+        indent = len(marker["container"] or "")
+        inside = indent if (marker["container"] or "").strip() else 0
+        closing = re.compile(
+            rf"^[ ]{{0,{inside + 3}}}{re.escape(run[0])}{{{len(run)},}}[ \t\r]*$", re.MULTILINE
+        )
+        code = self._line_end(marker.end())
+        end = len(self._text)
+        if inside:
+            after = re.compile(rf"^[ ]{{0,{inside - 1}}}[^ \t\r\n]", re.MULTILINE)
+            left = after.search(self._text, code)
+            end = left.start() if left else end
+        closed = closing.search(self._text, code, end)
+        return closed.end() if closed else end
+
+    def _html_end(self, start: int) -> int:
+        """Where the HTML block at `start` ends; just behind it if none starts there."""
+        for opening, closing in _RAW:
+            if opened := opening.match(self._text, start):
+                closed = closing.search(self._text, opened.end())
+                return self._line_end(closed.end()) if closed else len(self._text)
+        above = _line_before(self._text, self._text.rfind("\n", 0, start) + 1)
+        alone = above is None or not above.text or start == self._last_end
+        if _BLOCK_TAG.match(self._text, start) or (alone and _ANY_TAG.match(self._text, start)):
+            blank = _BLANK_LINE.search(self._text, start)
+            return blank.start() if blank else len(self._text)
+        return start + 1
+
+    def _line_end(self, position: int) -> int:
+        end = self._text.find("\n", position)
+        return len(self._text) if end < 0 else end
+
+    def _hashed(self, marker: re.Match[str]) -> _Underlined | None:
         line = _line_at(self._text, marker.end())
         title = _CLOSING_HASHES.sub("", line.text).strip()
         if not title.strip("# "):
             return None
         start = marker.start("hashes")
-        return self._heading(start, line.start + len(line.text), len(marker["hashes"]), title)
+        end = line.start + len(line.text)
+        return _Underlined(self._heading(start, end, len(marker["hashes"]), title), ("", False))
 
-    def _underlined(self, start: int, rule: str) -> Heading | None:
+    def _underlined(self, start: int, rule: str) -> _Underlined | None:
         title = _line_before(self._text, start)
         if title is None or not _may_be_title(title.text, rule):
             return None
         above = _line_before(self._text, title.start)
         overlined = above is not None and above.text == rule
-        if not overlined and title.text[0].isspace():
+        if not overlined and title.text.startswith(("    ", "\t")):
             return None
         alone = above is None or not above.text or title.start == self._last_end
-        if not (overlined or alone):
+        if not (overlined or alone) or title.start < self._last_end:
             return None
-        level = self._styles.setdefault((rule[0], overlined), len(self._styles) + 1)
         first = above.start if above is not None and overlined else title.start
-        return self._heading(first, start + len(rule), level, title.text.strip())
+        end = start + len(_line_at(self._text, start).text)
+        heading = self._heading(first, end, 1, title.text.strip())
+        return _Underlined(heading, (rule[0], overlined))
 
     def _heading(self, start: int, end: int, level: int, title: str) -> Heading:
         return Heading(start, skip_space(self._text, end), level, title)
@@ -120,18 +232,24 @@ def skip_space(text: str, position: int) -> int:
 
 def _may_be_title(line: str, rule: str) -> bool:
     """Whether `line` can be the title above `rule`, whatever stands above it."""
-    return (
-        len(line) <= len(rule)
-        and any(map(str.isalnum, line))
-        and _NOT_A_TITLE.match(line.lstrip()) is None
-    )
+    long_enough = len(line) <= (MAX_TITLE_CHARS if rule[0] in _LEVELS else len(rule))
+    return long_enough and any(map(str.isalnum, line)) and _NOT_A_TITLE.match(line.lstrip()) is None
 
 
 def find_headings(text: str) -> list[Heading]:
-    """The marked headings of `text` outside fenced code, in order."""
+    """The marked headings of `text` outside code, HTML blocks and front matter, in order."""
     if "\n" not in text and not text.lstrip(" ").startswith("#"):
         return []  # most extracted papers: no need to look at every character
-    return list(_Finder(text).headings()) if _MARKER.search(text) else []
+    return _Finder(text).headings() if _MARKER.search(text) else []
+
+
+def is_heading(sentence: str) -> bool:
+    """Tell whether a sentence of a passage (see `sentences`) is a heading with all its lines."""
+    found = find_headings(sentence)
+    return len(found) == 1 and (found[0].start, found[0].end) == (
+        skip_space(sentence, 0),
+        len(sentence),
+    )
 
 
 def sections_below(text: str, headings: Sequence[Heading]) -> list[Section]:

@@ -17,7 +17,7 @@ def test_index_says_what_it_did_and_does_nothing_twice(tmp_path: Path, index_nam
     documents = write_documents(tmp_path)
     first = ccrag("index", documents, "--index", index_name)
     assert f"{index_name} ready (window-140w-1o): 80 documents, 80 passages" in first.stdout
-    assert "80 documents from 1 files (text: 80 full_text)" in first.stderr
+    assert "80 documents from 1 file (text: 80 full_text)" in first.stderr
     assert "unchanged" in ccrag("index", documents, "--index", index_name).stdout
 
 

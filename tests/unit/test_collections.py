@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.corpus.load import MAX_COLLECTIONS, LoadReport, read_documents
+from ccrag.corpus.load import MAX_COLLECTIONS, LoadReport, find_files, read_documents
 from ccrag.corpus.scan import CorpusScan
 from ccrag.errors import InputError
 
@@ -44,13 +44,20 @@ def test_the_collection_is_part_of_the_fingerprint(files: tuple[Path, Path]) -> 
 def test_a_record_may_name_its_collection_but_no_other_than_its_files(tmp_path: Path) -> None:
     path = write(tmp_path / "d.jsonl", {"id": "a", "text": "x", "collection": "fiqa"})
     for given in ({}, {path: "fiqa"}):
-        [document] = read_documents([path], collections=given)
+        [document] = read_documents(find_files([path], LoadReport()), collections=given)
         assert document.collection == "fiqa"
     problem = r"d.jsonl:1: collection 'fiqa' in the record, 'govt' for the file"
     with pytest.raises(InputError, match=problem):
-        list(read_documents([path], collections={path: "govt"}))
+        list(read_documents(find_files([path], LoadReport()), collections={path: "govt"}))
     report = LoadReport()
-    list(read_documents([path], collections={path: "govt"}, on_error="skip", report=report))
+    list(
+        read_documents(
+            find_files([path], LoadReport()),
+            collections={path: "govt"},
+            on_error="skip",
+            report=report,
+        )
+    )
     assert report.skipped == {"field": 1}
 
 

@@ -97,6 +97,17 @@ def test_nul_characters_are_left_out_and_counted() -> None:
     )
 
 
+def test_byte_order_marks_of_joined_files_are_left_out() -> None:
+    data = "\ufeffone\n".encode() + "\ufefftwo\n".encode()
+    loss = Loss("byte order marks", 1, "characters", intended=True)
+    assert decode_page(data) == ("one\ntwo\n", (loss,))
+
+
+def test_too_little_to_tell_is_windows_1252() -> None:
+    data = b'<p class="copyright">Copyright \xa9 2001 J. Doe</p>'
+    assert decode_page(data)[0] == data.decode("cp1252")
+
+
 def test_the_telling_lines_of_a_long_file_are_enough() -> None:
     data = b"plain words\n" * 50_000 + UMLAUTS.encode("cp1252")
     assert decode_page(data)[0].endswith(UMLAUTS)
@@ -104,7 +115,12 @@ def test_the_telling_lines_of_a_long_file_are_enough() -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "name"),
-    [("utf-8", "UTF-8"), ("utf-16", "utf-16-le"), ("cp1251", "windows-1251"), ("cp932", "shift_jis")],
+    [
+        ("utf-8", "UTF-8"),
+        ("utf-16", "utf-16-le"),
+        ("cp1251", "windows-1251"),
+        ("cp932", "shift_jis"),
+    ],
 )
 def test_the_likely_encoding_has_the_name_people_know(encoding: str, name: str) -> None:
     language = "Russian" if encoding == "cp1251" else "Japanese"

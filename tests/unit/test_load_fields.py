@@ -28,7 +28,7 @@ def test_usable_ids(value: object) -> None:
     ("value", "message"),
     [
         (True, "id must be a string or a whole number, got true or false"),
-        (1.0, "got a number"),
+        (1.0, "got the number 1.0; put it in quotes"),
         (["a"], "got a list"),
         ("", "id is empty"),
         (" \u00a0", "id is empty"),

@@ -132,7 +132,7 @@ def test_skipped_records_are_skipped_again(path: Path) -> None:
 
 
 def test_links_of_a_skipped_document_are_no_edges(path: Path) -> None:
-    write(path, [{"id": "a"}, {"id": "b"}, {"id": "a", "links": ["b"]}])
+    write(path, [{"id": "a", "text": "A"}, {"id": "b"}, {"id": "a", "links": ["b"]}])
     with CorpusScan([path], on_error="skip") as scan:
         assert scan.max_edges == 0
 

@@ -36,8 +36,17 @@ def test_candidates_may_be_numbers_or_objects_and_are_deduped_in_order(path: Pat
     assert read_queries(path)[0].candidates.doc_ids == ("b", "1", "a", "2")
 
 
-@pytest.mark.parametrize(("name", "comma"), [("q.csv", ","), ("q.tsv", "\t")])
-@pytest.mark.parametrize("cell", ["a b c a", "a;b; c", '"a,b,c"'])
+@pytest.mark.parametrize(
+    ("name", "comma", "cell"),
+    [
+        ("q.csv", ",", "a b c a"),
+        ("q.csv", ",", "a;b; c"),
+        ("q.csv", ",", '"a,b,c"'),
+        ("q.tsv", "\t", "a b c a"),
+        ("q.tsv", "\t", "a;b; c"),
+        ("q.tsv", "\t", "a,b,c"),
+    ],
+)
 def test_candidates_in_a_cell(tmp_path: Path, name: str, comma: str, cell: str) -> None:
     path = tmp_path / name
     path.write_text(f"qid,query,doc_ids\n1,what,{cell}\n".replace(",", comma, 4))

@@ -92,7 +92,6 @@ def test_carriage_returns_do_not_hide_headings() -> None:
         "####### seven",
         "    # indented code",
         "# ",
-        "A title longer than its rule\n=====\n",
         "two lines of\nprose\n-----\n",
         "Name      Value\n---------------\n",
         "| a | b |\n---------\n",

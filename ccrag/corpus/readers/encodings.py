@@ -32,6 +32,8 @@ _BROKEN_SHARE = 0.5
 another encoding: one-byte and Asian encodings have far more of them than of chance sequences."""
 _CHANCE_SEQUENCES = 3
 """Two-byte encodings may form so many UTF-8 sequences by chance (a GBK character in about 7)."""
+_ENOUGH_TO_DETECT = 4
+"""Bytes above ASCII from which a detector is asked; a lone "©" is what browsers take it for."""
 _SAMPLE_BYTES = 100_000
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B]")
 
@@ -51,7 +53,8 @@ def decode_page(data: bytes, *, declared: str | None = None) -> tuple[str, tuple
     it is that but for some broken bytes; what a detector finds. As in a browser, a declared
     iso-8859-1 or ascii means windows-1252, and gb2312 means gb18030 (WHATWG Encoding). Unlike in
     one, valid UTF-8 beats a declaration: the server's own word, which comes first for a browser,
-    is lost in a file. Undecodable bytes become U+FFFD; NUL characters are left out.
+    is lost in a file. Undecodable bytes become U+FFFD; NUL characters and byte
+    order marks inside the text are left out.
 
     Args:
         declared: the label that the page gives for its encoding; an unknown one is as good as none.
@@ -68,7 +71,9 @@ def decode_page(data: bytes, *, declared: str | None = None) -> tuple[str, tuple
         losses.append(Loss(kind, decoded.undecodable, "bytes", where))
     if nuls := decoded.text.count("\0"):
         losses.append(Loss("NUL characters", nuls, "characters"))
-    return decoded.text.replace("\0", ""), tuple(losses)
+    if marks := decoded.text.count("\ufeff"):  # where files were joined; it hides in words
+        losses.append(Loss("byte order marks", marks, "characters", intended=True))
+    return decoded.text.replace("\0", "").replace("\ufeff", ""), tuple(losses)
 
 
 def likely_encoding(data: bytes) -> str:
@@ -107,7 +112,7 @@ def _codec(label: str) -> str | None:
 
     found = webencodings.lookup(label)
     if found is not None and found.name != "replacement":
-        return _WIDER.get(found.name, found.codec_info.name)
+        return _WIDER.get(found.name, str(found.codec_info.name))
     try:
         "x".encode(label)
         return codecs.lookup(label).name
@@ -124,7 +129,10 @@ def _undeclared(data: bytes) -> str:
     broken = _decode(data, "utf-8").undecodable
     if broken <= _BROKEN_SHARE * _sequences(data):
         return "utf-8"
-    return _detected(_telling(data.splitlines(keepends=True))) or "utf-8"
+    sample = _telling(data.splitlines(keepends=True))
+    if sum(byte > 0x7F for byte in sample) < _ENOUGH_TO_DETECT:
+        return "cp1252"
+    return _detected(sample) or "utf-8"
 
 
 def _telling(lines: Iterable[bytes]) -> bytes:
@@ -150,7 +158,10 @@ def _detected(sample: bytes) -> str | None:
 
     eras = chardet.EncodingEra.MODERN_WEB | chardet.EncodingEra.LEGACY_ISO
     found = chardet.detect(sample, encoding_era=eras, max_bytes=_SAMPLE_BYTES)["encoding"]
-    return _codec(found) if isinstance(found, str) else None
+    encoding = _codec(found) if isinstance(found, str) else None
+    if encoding == "iso8859-15" and _decode(sample, encoding) == _decode(sample, "cp1252"):
+        return "cp1252"  # nothing tells them apart
+    return encoding
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -182,4 +193,5 @@ def _decode(data: bytes, encoding: str) -> _Decoded:
 def _standard_name(encoding: str) -> str:
     """The name of a codec that people know."""
     names = {"cp932": "shift_jis", "cp949": "euc-kr", "big5hkscs": "big5", "utf-8": "UTF-8"}
-    return names.get(encoding, re.sub(r"^cp(?=125|874)", "windows-", encoding))
+    name = re.sub(r"^cp(?=125|874)", "windows-", encoding)
+    return names.get(encoding, name.replace("iso8859", "iso-8859"))

@@ -10,7 +10,7 @@ class Loss(NamedTuple):
 
     kind: str
     """What it was, e.g. "navigation", "pages without text", "bytes that are not windows-1252"."""
-    count: int
+    count: int  # type: ignore[assignment]  # hides the method of tuples
     """How many of `unit`."""
     unit: LossUnit
     where: str = ""

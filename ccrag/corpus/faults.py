@@ -1,0 +1,51 @@
+"""What can be wrong with one record or file of a collection, and where it is. Pure."""
+
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ccrag.corpus.kinds import data_suffix
+from ccrag.errors import InputError
+
+Fault = Literal["encoding", "syntax", "id", "field", "duplicate", "size", "file"]
+"""What can be wrong with one record; "file": with all that is left of its file."""
+
+
+class RecordError(InputError):
+    """
+    One record that cannot be used; the others of its file can.
+
+    Args:
+        fault: its kind, for counting.
+        problem: what is wrong and what was expected.
+        path: the file, where the place is not added later.
+    """
+
+    def __init__(self, fault: Fault, problem: str, *, path: Path | None = None) -> None:
+        self.fault = fault
+        super().__init__(problem, path=path)
+
+
+class Place(NamedTuple):
+    """Where a record is: its line or, in a JSON list, whose lines mean nothing, its position."""
+
+    path: Path
+    number: int
+    """From 1."""
+
+    @property
+    def line(self) -> int | None:
+        """The line, where records have one."""
+        return None if data_suffix(self.path) == ".json" else self.number
+
+    def __str__(self) -> str:
+        if self.line is None:
+            return f"{self.path}: record {self.number}"
+        return f"{self.path}:{self.number}"
+
+
+def at(place: Place, error: InputError) -> InputError:
+    """Return `error`, now saying where: its message, `path` and `line` name the place."""
+    error.path = place.path
+    error.line = place.line
+    error.args = (f"{place}: {error.problem}",)
+    return error

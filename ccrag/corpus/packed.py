@@ -1,0 +1,94 @@
+"""
+Files opened for reading, packed or not: their bytes tell, whatever the name says.
+
+Unpacking is bounded: half a megabyte of gzip may hold gigabytes.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from ccrag.corpus.faults import RecordError
+from ccrag.corpus.kinds import how_to_convert
+
+MAX_PAGE_BYTES = 200_000_000
+"""Bytes of one page file, unpacked; it lies in memory some five times over while it is read."""
+MAX_PDF_BYTES = 2_000_000_000
+"""Bytes of one PDF: most of a large one is pictures, which are not read."""
+MAX_JSON_BYTES = 2_000_000_000
+"""Bytes of one JSON file, which is read as a whole; JSONL has no such limit."""
+MAX_RECORD_BYTES = 200_000_000
+"""Bytes of one line of a record file."""
+
+_GZIP, _XZ = b"\x1f\x8b\x08", b"\xfd7zXZ\0"
+_BZIP2, _BLOCK = b"BZh", b"1AY&SY"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_ARCHIVES = {b"PK\x03\x04": ".zip", b"7z\xbc\xaf\x27\x1c": ".7z", b"Rar!\x1a\x07": ".rar"}
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+
+
+@contextmanager
+def open_data(path: Path) -> Iterator[io.BufferedReader]:
+    """
+    Open a file for reading the bytes that it holds, or that are packed in it by gzip, bzip2 or xz.
+
+    Raises:
+        RecordError: of fault "file": it cannot be opened or unpacked, or is an archive.
+    """
+    try:
+        with path.open("rb") as raw, _unpacked(path, raw) as file:
+            yield cast(io.BufferedReader, file)
+    except _BROKEN as error:
+        problem = f"broken compressed file ({error}); fetch it again"
+        raise RecordError("file", problem, path=path) from error
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or error}"
+        raise RecordError("file", problem, path=path) from error
+
+
+def _unpacked(path: Path, raw: io.BufferedReader) -> IO[bytes]:
+    head = raw.peek(10)[:10]
+    if head.startswith(_GZIP):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+    if head.startswith(_BZIP2) and head[4:] == _BLOCK:
+        return bz2.BZ2File(raw)
+    if head.startswith(_XZ):
+        return lzma.LZMAFile(raw)
+    if head.startswith(_ZSTD):
+        return _zstd(path, raw)
+    for magic, suffix in _ARCHIVES.items():
+        if head.startswith(magic):
+            how = how_to_convert(suffix, file=path.name)
+            raise RecordError("file", f"is a {suffix[1:]} archive; unpack it: {how}", path=path)
+    return raw
+
+
+def _zstd(path: Path, raw: io.BufferedReader) -> IO[bytes]:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return cast(IO[bytes], zstd.ZstdFile(raw))
+    problem = f"packed by zstd, which Python reads from 3.14 on; unpack it: zstd -d {path.name}"
+    raise RecordError("file", problem, path=path)
+
+
+def read_whole(path: Path, *, max_bytes: int) -> bytes:
+    """
+    Return all bytes of a file, unpacked.
+
+    Raises:
+        RecordError: of fault "size": more than `max_bytes`; otherwise as `open_data`.
+    """
+    with open_data(path) as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        problem = f"more than {max_bytes:,} bytes when unpacked, the most that is read; split it"
+        raise RecordError("size", problem, path=path)
+    return data

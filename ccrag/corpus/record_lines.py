@@ -1,0 +1,98 @@
+"""The lines of record files in UTF-8, bounded, or what encoding they are in instead."""
+
+import codecs
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from ccrag.corpus.faults import RecordError
+from ccrag.corpus.packed import MAX_RECORD_BYTES
+from ccrag.corpus.readers.encodings import bom_encoding, likely_encoding
+
+_BOM = codecs.BOM_UTF8
+
+
+def decode(data: bytes, *, path: Path | None = None) -> str:
+    """
+    Return `data` as text: UTF-8, or what a byte order mark says.
+
+    Raises:
+        RecordError: it is not; the message says what it looks like and how to convert it.
+    """
+    bom, encoding = bom_encoding(data)
+    try:
+        return data[len(bom) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        raise RecordError("encoding", _problem(data, len(bom) + error.start, path)) from error
+
+
+def _problem(data: bytes, offset: int, path: Path | None) -> str:
+    problem = f"not UTF-8: byte 0x{data[offset]:02x} at offset {offset}"
+    likely = likely_encoding(data)
+    if likely == "UTF-8":
+        return f"{problem}; convert the file to UTF-8"
+    name = "FILE" if path is None else path.name
+    convert = f"iconv -f {likely} -t UTF-8 {name} > NEW"
+    return f"{problem}; it looks like {likely}, convert the file: {convert}"
+
+
+class RecordLines:
+    """
+    The lines of a record file, as bytes in UTF-8 with their line ends; `number` is the last one's.
+
+    UTF-16 and UTF-32 with a byte order mark, which spreadsheets write, become UTF-8. Lines may end
+    in CR alone. A byte order mark at the start of any line, where files were joined, is left out.
+    """
+
+    def __init__(self, path: Path, file: io.BufferedReader) -> None:
+        self.number = 0
+        self._path = path
+        self._file = file
+        self._lines = self._read()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self._lines)
+
+    def text(self) -> Iterator[str]:
+        """
+        Yield the same lines as text.
+
+        An iterator, not a generator: it goes on after a line that is not UTF-8.
+        """
+        return map(self._decoded, self)
+
+    def _decoded(self, line: bytes) -> str:
+        return decode(line, path=self._path)
+
+    def _read(self) -> Iterator[bytes]:
+        head = self._file.peek(1 << 13)[: 1 << 13]
+        _, encoding = bom_encoding(head)
+        if encoding != "utf-8":
+            yield from self._transcoded(encoding.removesuffix("-le").removesuffix("-be"), "utf-8")
+        elif b"\n" not in head and b"\r" in head[:-1]:
+            yield from self._transcoded("latin-1", "latin-1")
+        else:
+            while line := self._file.readline(MAX_RECORD_BYTES + 1):
+                yield self._checked(line)
+
+    def _transcoded(self, encoding: str, target: str) -> Iterator[bytes]:
+        """The lines as Python's text files part them: at LF, CRLF and CR."""
+        wrapper = io.TextIOWrapper(self._file, encoding, newline="")
+        try:
+            while line := wrapper.readline(MAX_RECORD_BYTES + 1):
+                yield self._checked(line.encode(target))
+        except UnicodeDecodeError as error:
+            problem = f"not {encoding} as its byte order mark says; convert it to UTF-8"
+            raise RecordError("file", problem, path=self._path) from error
+        finally:
+            wrapper.detach()
+
+    def _checked(self, line: bytes) -> bytes:
+        self.number += 1
+        if len(line) > MAX_RECORD_BYTES:
+            problem = f"line {self.number} has more than {MAX_RECORD_BYTES:,} bytes; split it"
+            raise RecordError("size", problem, path=self._path)
+        return line.removeprefix(_BOM)
