@@ -8,12 +8,35 @@ from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
 
+from ccrag.corpus.words import CJK
+
 WIDE_GAP = 1.5
 """Blank between two characters of a line, in units of the font's size, that parts table cells."""
-_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "\u00a0": " "}
+_LIGATURES = {
+    "\uf0b7": "•",
+    "\uf0a7": "•",
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "\u00a0": " ",
+}
 _LOST = {chr(code): "\ufffd" for code in (*range(0x20), 0x7F) if not chr(code).isspace()}
 """Codes of glyphs that a font names no character for."""
+_MEANINGLESS = frozenset({"\ufffd", "\ufffe", "\uffff"} | set(_LOST) - {"\u0002"})
 _TRANSLATED = str.maketrans(_LOST | _LIGATURES | {"\u0002": ""})
+_WIDE = rf"[{CJK}\u3000-\u3004\u3008-\u301f\u30fb\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6]"
+_WIDE_END = re.compile(rf"{_WIDE}$")
+_WIDE_START = re.compile(_WIDE)
+_MARK = (
+    r"[\u3001-\u3003\u3008-\u301f\u30fb\ufe30-\ufe4f"
+    r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff60]"
+)
+_MARK_END = re.compile(rf"{_MARK}$")
+_MARK_START = re.compile(_MARK)
+MAX_JUSTIFIED = 0.5
+"""Blank between two ideographs or kana, in units of the font's size, that only fills the line."""
 _SPACE = re.compile(r"\s+")
 _NUMBER = re.compile(r"(\d{1,4})(?:\s|$)")
 MIN_NUMBERED = 10
@@ -63,6 +86,24 @@ class Line:
 def tidy(text: str) -> str:
     """`text` with ligatures undone and white space made single blanks."""
     return _SPACE.sub(" ", text.translate(_TRANSLATED)).strip()
+
+
+def has_meaning(character: str) -> bool:
+    """Return whether a font says what `character` is: it is no private or replaced one."""
+    return character in _LIGATURES or not (
+        "\ue000" <= character <= "\uf8ff" or character >= "\U000f0000" or character in _MEANINGLESS
+    )
+
+
+def blank_between(before: str, after: str) -> str:
+    """
+    Return what joins two lines of one paragraph: a blank, or nothing where the script has none.
+
+    Ideographs, kana and their full-width marks follow one another without; a full-width mark takes
+    none on either side; between an ideograph and a Latin word, and in Korean, there is one.
+    """
+    wide = _WIDE_END.search(before) and _WIDE_START.match(after)
+    return "" if wide or _MARK_END.search(before) or _MARK_START.match(after) else " "
 
 
 def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
