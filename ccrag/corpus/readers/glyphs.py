@@ -163,7 +163,7 @@ def _font(textpage: raw.FPDF_TEXTPAGE, at: int, names: dict[bytes, tuple[bool, b
     if raw.FPDFText_GetMatrix(textpage, at, matrix):
         scale = float((matrix.c**2 + matrix.d**2) ** 0.5) or 1.0
         turn = _turn(matrix.a, matrix.b)
-    size = _bounded(raw.FPDFText_GetFontSize(textpage, at) * scale)
+    size = abs(_bounded(raw.FPDFText_GetFontSize(textpage, at) * scale))
     return _Font(size, *style, turn)
 
 

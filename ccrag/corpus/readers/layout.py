@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ccrag.corpus.readers.lines import Line, blank_between
+from ccrag.corpus.readers.lines import Line, blank_between, join_words
 
 HEADING_SCALE = 1.1
 """A heading is larger than the text by this factor, or as large and bold."""
@@ -203,7 +203,7 @@ class _Writer:
             self._put("\n\n")
         match block.kind:
             case "heading":
-                title = " ".join(item.line.text for item in block.lines)
+                title = join_words([item.line.text for item in block.lines])
                 self._put("#" * self.style.level(block.lines[0].line, title) + " ")
                 self._flow(block.lines)
             case "row":

@@ -35,8 +35,10 @@ _MARK = (
 )
 _MARK_END = re.compile(rf"{_MARK}$")
 _MARK_START = re.compile(_MARK)
-MAX_JUSTIFIED = 0.5
+MAX_JUSTIFIED = 0.65
 """Blank between two ideographs or kana, in units of the font's size, that only fills the line."""
+MAX_CLIMB = 4.0
+"""Distance of two lines of one paragraph at most, in units of the font's size."""
 _SPACE = re.compile(r"\s+")
 _NUMBER = re.compile(r"(\d{1,4})(?:\s|$)")
 MIN_NUMBERED = 10
@@ -102,8 +104,18 @@ def blank_between(before: str, after: str) -> str:
     Ideographs, kana and their full-width marks follow one another without; a full-width mark takes
     none on either side; between an ideograph and a Latin word, and in Korean, there is one.
     """
+    if before.isascii() and after.isascii():
+        return " "
     wide = _WIDE_END.search(before) and _WIDE_START.match(after)
     return "" if wide or _MARK_END.search(before) or _MARK_START.match(after) else " "
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return `words` as one text, with blanks where their script has them."""
+    joined = [*words[:1]]
+    for before, word in pairwise(words):
+        joined += [blank_between(before, word), word]
+    return "".join(joined)
 
 
 def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
@@ -127,14 +139,18 @@ def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
     ink = [glyph for glyph in run if glyph.inked]
     if not ink:
         return
-    size = Counter(round(glyph.size, 1) for glyph in ink).most_common(1)[0][0]
-    cells = [[""]]
-    edge = ink[0].left
+    size = Counter(round(glyph.size, 1) for glyph in ink).most_common(1)[0][0] or 1.0
+    cells: list[list[str]] = [[]]
+    edge, before = ink[0].left, ""
     for glyph in run:
-        if glyph.inked and glyph.left - edge > WIDE_GAP * size:
-            cells.append([""])
+        if glyph.inked:
+            gap, cell = glyph.left - edge, cells[-1]
+            if gap > WIDE_GAP * size:
+                cells.append([])
+            elif cell and cell[-1].isspace() and _fills_line(before, glyph.character, gap / size):
+                cell.pop()
+            edge, before = max(edge, glyph.right), glyph.character
         cells[-1].append(glyph.character)
-        edge = max(edge, glyph.right) if glyph.inked else edge
     texts = (tidy("".join(cell)) for cell in cells)
     yield Line(
         tuple(text for text in texts if text),
@@ -146,6 +162,11 @@ def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
         median(glyph.baseline for glyph in ink),
         hyphen,
     )
+
+
+def _fills_line(before: str, after: str, gap: float) -> bool:
+    """Return whether a blank of `gap` font sizes between two characters is no word's end."""
+    return gap <= MAX_JUSTIFIED and not blank_between(before, after)
 
 
 def _side_by_side(lines: Sequence[Line]) -> list[Line]:
@@ -160,7 +181,7 @@ def _side_by_side(lines: Sequence[Line]) -> list[Line]:
         ):
             cells = (*before.cells, *line.cells)
             joined[-1] = Line(
-                cells if line.left - before.right > WIDE_GAP * line.size else (" ".join(cells),),
+                cells if line.left - before.right > WIDE_GAP * line.size else (join_words(cells),),
                 before.size,
                 before.bold and line.bold,
                 before.mono and line.mono,
@@ -172,6 +193,18 @@ def _side_by_side(lines: Sequence[Line]) -> list[Line]:
         else:
             joined.append(line)
     return joined
+
+
+def from_top(lines: Sequence[Line]) -> list[Line]:
+    """Return `lines` with each run of them that climbs line by line the other way round."""
+    ordered: list[Line] = []
+    run: list[Line] = []
+    for line in lines:
+        if run and not 0 < line.baseline - run[-1].baseline < MAX_CLIMB * line.size:
+            ordered += run[::-1]
+            run = []
+        run.append(line)
+    return ordered + run[::-1]
 
 
 def without_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:

@@ -19,7 +19,7 @@ import pypdfium2.raw as raw
 
 from ccrag.corpus.readers.glyphs import Drawings, read_drawings, read_glyphs
 from ccrag.corpus.readers.layout import write_pages
-from ccrag.corpus.readers.lines import Glyph, Line, has_meaning, tidy, without_numbers
+from ccrag.corpus.readers.lines import Glyph, Line, from_top, has_meaning, tidy, without_numbers
 from ccrag.corpus.readers.page import Loss, Page
 from ccrag.corpus.readers.ruled import lines_with_tables
 from ccrag.corpus.readers.running import part_running_heads
@@ -44,12 +44,7 @@ MAX_RANGES = 10
 _PDFIUM = Lock()
 """pdfium is not made for several threads."""
 _LINE_END_HYPHEN = re.compile(r"\x02\s*")
-_NO_COMMENT = (
-    raw.FPDF_ANNOT_LINK,
-    raw.FPDF_ANNOT_WIDGET,
-    raw.FPDF_ANNOT_FREETEXT,
-    raw.FPDF_ANNOT_POPUP,
-)
+_NO_COMMENT = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_POPUP)
 """Annotations whose words a page shows, or that have none."""
 
 
@@ -66,7 +61,7 @@ class _File:
     """Pages that cannot be read, counted from 0, with pdfium's reason."""
     scanned: list[int] = field(default_factory=list)
     first_seen: dict[str, int] = field(default_factory=dict)
-    """Texts of pages, with the first page that has it."""
+    """Texts of the pages, as pdfium gives them, and their words."""
     repeated: dict[int, int] = field(default_factory=dict)
     """Words of pages that repeat another one."""
     meaningless: dict[int, int] = field(default_factory=dict)
@@ -114,13 +109,14 @@ def _open(data: bytes) -> pdfium.PdfDocument:
     """
     try:
         document = pdfium.PdfDocument(data)
+        document.init_forms()  # before pages are counted; it makes the looks that fields lack
     except pdfium.PdfiumError as error:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             problem = "locked: unlock it first (e.g. qpdf --decrypt --password=… in.pdf out.pdf)"
         elif error.err_code == raw.FPDF_ERR_SECURITY:
             problem = "locked in a way that is not known: save it without protection first"
         else:
-            problem = f"not a PDF that can be read: {error}"
+            problem = f"not a PDF that can be read (is it cut off?): {error}"
         raise RecordError("syntax", problem) from error
     pages = len(document)
     if 0 < pages <= MAX_PAGES:
@@ -168,7 +164,7 @@ def _open_page(document: pdfium.PdfDocument, number: int, file: _File) -> pdfium
     if all(kind == raw.FPDF_ANNOT_LINK for kind, _ in kinds):
         return page
     try:
-        page.flatten()
+        raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
     finally:
         page.close()
     return document[number]  # opened again: the old one does not know what was added
@@ -182,26 +178,34 @@ def _annotations(page: pdfium.PdfPage) -> Iterator[tuple[int, bool]]:
             kind = raw.FPDFAnnot_GetSubtype(annotation)
             # The length in bytes of UTF-16 with a zero at its end: 2 is an empty text.
             held = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0) > 2
+            is_shown = kind == raw.FPDF_ANNOT_FREETEXT and raw.FPDFAnnot_HasKey(annotation, b"AP")
             raw.FPDFPage_CloseAnnot(annotation)
-            yield kind, held and kind not in _NO_COMMENT
+            yield kind, held and kind not in _NO_COMMENT and not is_shown
 
 
 def _read_page(page: pdfium.PdfPage, number: int, file: _File) -> None:
     textpage = page.get_textpage()
     try:
         chars = textpage.count_chars()
-        _refuse_huge(chars, number, file)
         shown = textpage.get_text_range() if chars else ""
+        if shown in file.first_seen:
+            file.repeated[number] = file.first_seen[shown]
+            file.words += file.first_seen[shown]
+            return
+        _refuse_huge(chars, number, file)
         words = passage_words(_LINE_END_HYPHEN.sub("", shown))
         file.words += words
-        if words and file.first_seen.setdefault(shown, number) != number:
-            file.repeated[number] = words
-            return
+        if words:
+            file.first_seen[shown] = words
         glyphs, turn = read_glyphs(textpage.raw, chars)
     finally:
         textpage.close()
     drawings = read_drawings(page.raw, turn)
-    file.pages[-1] = lines_with_tables(glyphs, drawings.rules)
+    lines = lines_with_tables(glyphs, drawings.rules)
+    # pdfium sorts what begins at one height of the page as shown from the left: lines that run down
+    # the page, as on a page shown turned to the right, then come last first.
+    turned_right = (turn - page.get_rotation() // 90) % 4 == 3
+    file.pages[-1] = from_top(lines) if turned_right else lines
     _look_for_losses(glyphs, drawings, number, file)
 
 

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ccrag.corpus.readers.layout import CAPTION
-from ccrag.corpus.readers.lines import Glyph, Line, lines_of, tidy
+from ccrag.corpus.readers.lines import Glyph, Line, blank_between, join_words, lines_of, tidy
 
 SAME_EDGE = 3.0
 """Points by which the ends of a table's rules may differ."""
@@ -243,7 +243,9 @@ def _table(rows: Sequence[_Row], box: _Box) -> list[Line] | None:
 
 
 def _joined(above: str, below: str) -> str:
-    return above + below if above.endswith(_PARTED) else f"{above} {below}"
+    if above.endswith(_PARTED):
+        return above + below
+    return above + blank_between(above, below) + below if above and below else above or below
 
 
 def _line(row: _Row, cells: Sequence[str], box: _Box) -> Line:
@@ -283,4 +285,4 @@ def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
     for run in row.runs():
         at = sum(edge <= run[0].left for edge in edges)
         columns[at] += [word.text for word in run]
-    return [" ".join(column) for column in columns]
+    return [join_words(column) for column in columns]

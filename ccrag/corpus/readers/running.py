@@ -6,7 +6,8 @@ the text, and the pages around it (`WINDOW` before and after) show that it is no
 
 1. *Its number changes with the page*: at least two of those pages (one, in a file of two) have a
    line at the same place and in the same size with the same text but for a number that grows by one
-   a page; or with another text, as where heads name the section, if the number stands at an end.
+   a page; or with another text, as where heads name the section, if the number stands at an end and
+   the text is no sentence. Of several such numbers on a page, the pages around decide for one.
 2. *Its text is repeated*: the same text at the same place on two of those pages, set apart from the
    text by more than the usual distance of two lines. A table's head is not: its rows are close.
 3. *Its place is that of heads* found by 1 or 2, it is set apart, and the same words stand elsewhere
@@ -19,7 +20,7 @@ first page of a chapter stands lower or larger than the head that repeats it, so
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -34,6 +35,8 @@ SAME_PLACE = 1.5
 """Points by which two heights of one head may differ."""
 LARGER = 1.1
 """A line larger than the text by this factor is content."""
+TEXT_SHARE = 0.15
+"""Share of a file's characters that a size of its text has; it may have several."""
 APART = 1.35
 """Distance to the next row, in units of the usual one, that sets a head apart."""
 MIN_OTHERS = 2
@@ -98,17 +101,20 @@ def part_running_heads(
     """Return the lines of each page that are text, and those that are running heads or feet."""
     sizes = Counter[float]()
     for line in (line for lines in pages for line in lines):
-        sizes[line.size] += len(line.text)
-    if not sizes:
+        sizes[round(line.size, 1)] += len(line.text)
+    if not sizes or len(pages) < 2:
         return [list(lines) for lines in pages], [[] for _ in pages]
-    largest = LARGER * sizes.most_common(1)[0][0]
+    enough = TEXT_SHARE * sizes.total()
+    [(usual_size, _)] = sizes.most_common(1)
+    common = [size for size, chars in sizes.items() if chars >= enough]
+    largest = LARGER * max(common, default=usual_size)
     by_row = [_in_rows(lines) for lines in pages]
     usual = _usual_distance(by_row)
     sides = [
         _Side([_edge_rows(page, rows, usual) for page, rows in enumerate(by_row)]),
         _Side([_edge_rows(page, rows[::-1], usual) for page, rows in enumerate(by_row)]),
     ]
-    heads = _find_heads(sides, largest) if len(pages) > 1 else {}
+    heads = _find_heads(sides, largest)
     heads |= dict.fromkeys(_repeat_titles(sides, pages, heads), False)
     gone = {id(line) for side in sides for line in _peel(side, heads)}
     kept = [[line for line in lines if id(line) not in gone] for lines in pages]
@@ -160,7 +166,8 @@ def _edge(page: int, line: Line, *, apart: bool) -> _Edge:
     numbers = {value - page for word in found for value in word} | romans
     first = found[0][:1] + found[0][-1:] if found else []
     last = found[-1][-1:] if found else []
-    at_ends = {value - page for value in first + last} | romans
+    is_sentence = len(words) > 3 and words[-1][-1] in ".!?。！？"
+    at_ends = set[int]() if is_sentence else {value - page for value in first + last} | romans
     form = _DIGITS.sub("#", " ".join(words))
     return _Edge(page, line, form, frozenset(numbers), frozenset(at_ends), apart)
 
@@ -181,23 +188,22 @@ def _find_heads(sides: Sequence[_Side], largest: float) -> dict[int, bool]:
         for edge in side.edges()
         if edge.line.size < largest or _LONE.fullmatch(edge.form)
     ]
+    steps = [_steps(side, edge) for side, edge in edges]
+    best = _page_numbers(zip([edge.page for _, edge in edges], steps, strict=True))
     heads: dict[int, bool] = {}
-    offsets: dict[int, set[int]] = {}
-    for side, edge in edges:
-        steps = _steps(side, edge)
-        if steps:
+    for (side, edge), own in zip(edges, steps, strict=True):
+        of_page = best.get(edge.page)
+        if of_page is not None and of_page in own:
             heads[id(edge.line)] = True
-            offsets.setdefault(edge.page, set()).update(steps)
         elif _is_repeated(side, edge):
             heads.setdefault(id(edge.line), False)
-    for _, edge in edges:
-        if id(edge.line) not in heads and _is_page_number(edge, offsets):
+        elif _is_page_number(edge, best):
             heads[id(edge.line)] = True
     return heads
 
 
-def _steps(side: _Side, edge: _Edge) -> set[int]:
-    """Return how much its numbers exceed the page's, where other pages have the same."""
+def _steps(side: _Side, edge: _Edge) -> dict[int, int]:
+    """Return how much its numbers exceed the page's, and on how many pages the same is seen."""
     pages: dict[int, set[int]] = {}
     for other in side.near(edge):
         if other.form == edge.form:
@@ -207,7 +213,27 @@ def _steps(side: _Side, edge: _Edge) -> set[int]:
         for number in shared:
             pages.setdefault(number, set()).add(other.page)
     needed = min(MIN_OTHERS, len(side.rows) - 1)
-    return {number for number, others in pages.items() if len(others) >= needed}
+    return {number: len(others) for number, others in pages.items() if len(others) >= needed}
+
+
+def _page_numbers(found: Iterable[tuple[int, Mapping[int, int]]]) -> dict[int, int]:
+    """
+    Return for each page how much the number printed on it exceeds its position.
+
+    It is what most pages of the window show: the numbers of footnotes, one a page, may grow with
+    the page as well, but not for long.
+    """
+    seen: dict[int, Counter[int]] = {}
+    for page, steps in found:
+        seen.setdefault(page, Counter()).update(steps)
+    best: dict[int, int] = {}
+    for page, own in seen.items():
+        around = Counter[int]()
+        for near in range(page - 2 * WINDOW, page + 2 * WINDOW + 1):
+            around.update(seen.get(near, ()))
+        if own:
+            best[page] = max(own, key=lambda number: (around[number], -abs(number)))
+    return best
 
 
 def _is_repeated(side: _Side, edge: _Edge) -> bool:
@@ -217,11 +243,11 @@ def _is_repeated(side: _Side, edge: _Edge) -> bool:
     return edge.apart and len(others) >= MIN_OTHERS
 
 
-def _is_page_number(edge: _Edge, offsets: Mapping[int, set[int]]) -> bool:
+def _is_page_number(edge: _Edge, best: Mapping[int, int]) -> bool:
     if _LONE.fullmatch(edge.form) is None or not edge.apart:
         return False
     near = range(edge.page - WINDOW, edge.page + WINDOW + 1)
-    known = set[int]().union(*(offsets.get(page, ()) for page in near))
+    known = {best[page] for page in near if page in best}
     return not edge.numbers.isdisjoint(known or {1})
 
 
