@@ -83,6 +83,8 @@ def read_glyphs(textpage: raw.FPDF_TEXTPAGE, count: int) -> PageText:
     )
     glyphs: list[Glyph] = []
     font = _Font(1.0, bold=False, mono=False, turn=0)
+    showing: int | None = None
+    """The address of the text object that `font` is of: all of its characters are set alike."""
     between_words = True
     high = 0
     for at in range(count):
@@ -95,7 +97,10 @@ def read_glyphs(textpage: raw.FPDF_TEXTPAGE, count: int) -> PageText:
         box(textpage, at, at_left, at_right, at_bottom, at_top)
         origin(textpage, at, at_x, at_y)
         if between_words:  # a font seldom changes inside a word, and asking for it takes time
-            font = _font(textpage, at, names)
+            shown = ctypes.cast(raw.FPDFText_GetTextObject(textpage, at), ctypes.c_void_p).value
+            if shown is None or shown != showing:
+                font = _font(textpage, at, names)
+                showing = shown
             turns[font.turn] += 1
         between_words = character.isspace()
         start, end, baseline = left.value, right.value, y.value
@@ -114,6 +119,7 @@ def read_glyphs(textpage: raw.FPDF_TEXTPAGE, count: int) -> PageText:
                 end,
                 baseline,
                 code == _PARTED and raw.FPDFText_IsHyphen(textpage, at) == 1,
+                end > start and not between_words,
             )
         )
     return PageText(glyphs, turns.most_common(1)[0][0] if turns else 0)

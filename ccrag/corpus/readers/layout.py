@@ -223,10 +223,10 @@ class _Writer:
         for item in lines:
             text = item.line.text
             if before is None:
-                start = "\\" if _MARKED.match(text) else ""
-            else:
-                start = "" if before.hyphen else blank_between(before.text, text)
-            self._at(item, start + text)
+                text = "\\" + text if _MARKED.match(text) else text
+            elif not before.hyphen:
+                self._put(blank_between(before.text, text))
+            self._at(item, text)
             before = item.line
 
     def _at(self, item: _Placed, text: str) -> None:

@@ -55,12 +55,9 @@ class Glyph(NamedTuple):
     right: float
     baseline: float
     hyphen: bool
-    """A hyphen that only parts a word at the end of a line."""
-
-    @property
-    def inked(self) -> bool:
-        """Whether anything is to be seen."""
-        return self.right > self.left and not self.character.isspace()
+    """It is a hyphen that only parts a word at the end of a line."""
+    inked: bool
+    """There is something to be seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ Nothing is left out silently: what is not in the text is counted as a `Loss`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, groupby
@@ -226,11 +227,11 @@ def _refuse_huge(chars: int, number: int, file: _File) -> None:
 
 
 def _look_for_losses(glyphs: Iterable[Glyph], drawings: Drawings, number: int, file: _File) -> None:
-    inked = [glyph.character for glyph in glyphs if glyph.inked]
-    meaningless = sum(not has_meaning(character) for character in inked)
+    inked = Counter(glyph.character for glyph in glyphs if glyph.inked)
+    meaningless = sum(times for shown, times in inked.items() if not has_meaning(shown))
     if meaningless:
         file.meaningless[number] = meaningless
-    is_picture = drawings.picture_share >= PAGE_WIDE and len(inked) <= MAX_STAMP_CHARS
+    is_picture = drawings.picture_share >= PAGE_WIDE and inked.total() <= MAX_STAMP_CHARS
     if is_picture or (drawings.objects and not inked):
         file.scanned.append(number)
 

@@ -1,18 +1,19 @@
 """
 Find the running heads and feet of a file's pages. Pure.
 
-A line is left out only if it stands at the upper or lower edge of its page, is not set larger than
-the text, and the pages around it (`WINDOW` before and after) show that it is no content:
+A line is left out only if it stands at the upper or lower edge of its page, set apart from the text
+by more than the usual distance of two lines and not larger than the text, and the pages around it
+(`WINDOW` before and after) show that it is no content:
 
 1. *Its number changes with the page*: at least two of those pages (one, in a file of two) have a
    line at the same place and in the same size with the same text but for a number that grows by one
    a page; or with another text, as where heads name the section, if the number stands at an end and
    the text is no sentence. Of several such numbers on a page, the pages around decide for one.
-2. *Its text is repeated*: the same text at the same place on two of those pages, set apart from the
-   text by more than the usual distance of two lines. A table's head is not: its rows are close.
-3. *Its place is that of heads* found by 1 or 2, it is set apart, and the same words stand elsewhere
-   in the file (a section's title): nothing is lost.
-4. *It is only a number* that fits the page numbers found by 1, or the page's own position.
+2. *Its text is repeated* at the same place on two of those pages. So is a table's head, but its rows
+   are close.
+3. *Its place is that of heads* found by 1 or 2, and the same words stand elsewhere in the file (a
+   section's title): nothing is lost.
+4. *It is only a number* that fits the page numbers found by 1 on those pages.
 
 Edges are worked off from the outside: behind the first line that stays, all stay. A heading on the
 first page of a chapter stands lower or larger than the head that repeats it, so it stays.
@@ -20,7 +21,7 @@ first page of a chapter stands lower or larger than the head that repeats it, so
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -29,7 +30,7 @@ from ccrag.corpus.readers.lines import Line
 
 WINDOW = 4
 """How many pages before and after a page are compared with it: left and right pages differ."""
-MAX_ROWS = 4
+MAX_ROWS = 3
 """Rows at each edge that may be heads."""
 SAME_PLACE = 1.5
 """Points by which two heights of one head may differ."""
@@ -115,7 +116,7 @@ def part_running_heads(
         _Side([_edge_rows(page, rows[::-1], usual) for page, rows in enumerate(by_row)]),
     ]
     heads = _find_heads(sides, largest)
-    heads |= dict.fromkeys(_repeat_titles(sides, pages, heads), False)
+    heads |= _repeat_titles(sides, pages, heads)
     gone = {id(line) for side in sides for line in _peel(side, heads)}
     kept = [[line for line in lines if id(line) not in gone] for lines in pages]
     return kept, [[line for line in lines if id(line) in gone] for lines in pages]
@@ -180,8 +181,8 @@ def _roman(word: str) -> int | None:
     return sum(-a if a < b else a for a, b in pairwise([*digits, 0]))
 
 
-def _find_heads(sides: Sequence[_Side], largest: float) -> dict[int, bool]:
-    """Return heads by the `id` of their line; True if it need not be set apart from the text."""
+def _find_heads(sides: Sequence[_Side], largest: float) -> set[int]:
+    """Return the `id` of each line that may be a head."""
     edges = [
         (side, edge)
         for side in sides
@@ -190,15 +191,12 @@ def _find_heads(sides: Sequence[_Side], largest: float) -> dict[int, bool]:
     ]
     steps = [_steps(side, edge) for side, edge in edges]
     best = _page_numbers(zip([edge.page for _, edge in edges], steps, strict=True))
-    heads: dict[int, bool] = {}
+    heads: set[int] = set()
     for (side, edge), own in zip(edges, steps, strict=True):
         of_page = best.get(edge.page)
-        if of_page is not None and of_page in own:
-            heads[id(edge.line)] = True
-        elif _is_repeated(side, edge):
-            heads.setdefault(id(edge.line), False)
-        elif _is_page_number(edge, best):
-            heads[id(edge.line)] = True
+        in_step = of_page is not None and of_page in own
+        if in_step or _is_repeated(side, edge) or _is_page_number(edge, best):
+            heads.add(id(edge.line))
     return heads
 
 
@@ -248,21 +246,28 @@ def _is_page_number(edge: _Edge, best: Mapping[int, int]) -> bool:
         return False
     near = range(edge.page - WINDOW, edge.page + WINDOW + 1)
     known = {best[page] for page in near if page in best}
-    return not edge.numbers.isdisjoint(known or {1})
+    return not edge.numbers.isdisjoint(known)
 
 
 def _repeat_titles(
-    sides: Sequence[_Side], pages: Sequence[Sequence[Line]], heads: Mapping[int, bool]
-) -> Iterator[int]:
-    """Yield lines by `id` that stand where heads do and repeat a title of the file."""
-    at_edges = {id(edge.line) for side in sides for edge in side.edges()}
-    titles = {_words(line) for lines in pages for line in lines if id(line) not in at_edges} - {""}
-    for side in sides:
-        for edge in side.edges():
-            if edge.apart and id(edge.line) not in heads and _words(edge.line) in titles:
-                near = {other.page for other in side.near(edge) if id(other.line) in heads}
-                if len(near) >= MIN_OTHERS:
-                    yield id(edge.line)
+    sides: Sequence[_Side], pages: Sequence[Sequence[Line]], heads: Set[int]
+) -> set[int]:
+    """Return the `id` of each line that stands where heads do and repeats a title of the file."""
+    in_place = {
+        id(edge.line): edge.line
+        for side in sides
+        for edge in side.edges()
+        if edge.apart
+        and id(edge.line) not in heads
+        and len({other.page for other in side.near(edge) if id(other.line) in heads}) >= MIN_OTHERS
+    }
+    titles = {
+        _words(line)
+        for lines in pages
+        for line in lines
+        if id(line) not in in_place and id(line) not in heads
+    }
+    return {at for at, line in in_place.items() if _words(line) in titles - {""}}
 
 
 def _words(line: Line) -> str:
@@ -270,14 +275,14 @@ def _words(line: Line) -> str:
     return _WORDLESS.sub("", line.text).casefold()
 
 
-def _peel(side: _Side, heads: Mapping[int, bool]) -> Iterator[Line]:
+def _peel(side: _Side, heads: Set[int]) -> Iterator[Line]:
     """Yield the heads that only heads part from the edge of their page."""
     for rows in side.rows:
         waiting: list[Line] = []
         for row in rows:
             found = [edge for edge in row if id(edge.line) in heads]
             waiting += [edge.line for edge in found]
-            if found and any(edge.apart or heads[id(edge.line)] for edge in found):
+            if found and row[0].apart:
                 yield from waiting
                 waiting = []
             if len(found) < len(row):
