@@ -158,7 +158,7 @@ def _read_pages(document: pdfium.PdfDocument, file: _File) -> None:
 def _open_page(document: pdfium.PdfDocument, number: int, file: _File) -> pdfium.PdfPage:
     """Open a page, made to show its form fields and annotations as its own text."""
     page = document[number]
-    kinds = list(_annotations(page))
+    kinds = list(_annotations(page, makes_looks=document.formenv is not None))
     comments = sum(comment for _, comment in kinds)
     if comments:
         file.comments[number] = comments
@@ -171,15 +171,20 @@ def _open_page(document: pdfium.PdfDocument, number: int, file: _File) -> pdfium
     return document[number]  # opened again: the old one does not know what was added
 
 
-def _annotations(page: pdfium.PdfPage) -> Iterator[tuple[int, bool]]:
-    """Yield the kind of each annotation, and whether it holds words that the page does not show."""
+def _annotations(page: pdfium.PdfPage, *, makes_looks: bool) -> Iterator[tuple[int, bool]]:
+    """
+    Yield the kind of each annotation, and whether it holds words that the page does not show.
+
+    In a file with forms, pdfium makes the looks that annotations lack (`makes_looks`).
+    """
     for at in range(raw.FPDFPage_GetAnnotCount(page)):
         annotation = raw.FPDFPage_GetAnnot(page, at)
         if annotation:
             kind = raw.FPDFAnnot_GetSubtype(annotation)
             # The length in bytes of UTF-16 with a zero at its end: 2 is an empty text.
             held = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0) > 2
-            is_shown = kind == raw.FPDF_ANNOT_FREETEXT and raw.FPDFAnnot_HasKey(annotation, b"AP")
+            has_look = makes_looks or raw.FPDFAnnot_HasKey(annotation, b"AP")
+            is_shown = kind == raw.FPDF_ANNOT_FREETEXT and has_look
             raw.FPDFPage_CloseAnnot(annotation)
             yield kind, held and kind not in _NO_COMMENT and not is_shown
 

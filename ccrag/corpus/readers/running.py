@@ -9,8 +9,8 @@ by more than the usual distance of two lines and not larger than the text, and t
    line at the same place and in the same size with the same text but for a number that grows by one
    a page; or with another text, as where heads name the section, if the number stands at an end and
    the text is no sentence. Of several such numbers on a page, the pages around decide for one.
-2. *Its text is repeated* at the same place on two of those pages. So is a table's head, but its rows
-   are close.
+2. *Its text is repeated* at the same place on two of those pages. A table's head is, too, but its
+   rows are close.
 3. *Its place is that of heads* found by 1 or 2, and the same words stand elsewhere in the file (a
    section's title): nothing is lost.
 4. *It is only a number* that fits the page numbers found by 1 on those pages.
