@@ -21,13 +21,13 @@ def row(
     for character in text:
         if character == "\t":
             at = left + COLUMN * ((at - left) // COLUMN + 1)
-            yield Glyph(" ", size, False, mono, at, at, baseline, False)
+            yield Glyph(" ", size, False, mono, at, at, baseline, False, False)
             continue
         hyphen = character == "\u00ad"
         ink = not character.isspace() and not hyphen
-        yield Glyph(character, size, False, mono, at, at + (size / 2) * ink, baseline, hyphen)
+        yield Glyph(character, size, False, mono, at, at + (size / 2) * ink, baseline, hyphen, ink)
         at += size / 2
-    yield Glyph("\n", size, False, mono, at, at, baseline, False)
+    yield Glyph("\n", size, False, mono, at, at, baseline, False, False)
 
 
 def page(*rows: str, top: float = 700) -> list[Glyph]:

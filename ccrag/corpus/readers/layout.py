@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ccrag.corpus.readers.lines import Line, without_numbers
+from ccrag.corpus.readers.lines import Line, blank_between, join_words
 
 HEADING_SCALE = 1.1
 """A heading is larger than the text by this factor, or as large and bold."""
@@ -23,8 +23,6 @@ PARAGRAPH_GAP = 1.35
 MAX_HEADING_CHARS = 120
 _MARKED = re.compile(r"#{1,6}\s|```|~~~|\|")
 """What would be read as Markdown at the beginning of a paragraph."""
-_DIGITS = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(r"\W*(?:page\s+)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/)\s*\d+)?\W*", re.I)
 _NUMBERED = re.compile(r"(?:(?P<number>\d{1,2}(?:\.\d{1,2})*)[.:]?|(?:[A-Z]|[IVX]{1,5})[.:])\s+\S")
 CAPTION = re.compile(
     r"(?:Table|Figure|Fig\.|Algorithm|Listing)\s\d+[.:]|T(?:able|ABLE)\s[IVX]+\b|FIG\.\s\d+\."
@@ -51,43 +49,15 @@ def write_pages(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[int, ...]]:
     """
     The pages as one Markdown text, and where in it each page begins.
 
-    Running heads and page numbers are left out. A paragraph that goes on over a column or a page
-    stays one.
+    A paragraph that goes on over a column or a page stays one.
     """
-    placed = [
-        _Placed(number, line)
-        for number, lines in enumerate(_without_running_heads(without_numbers(pages)))
-        for line in lines
-    ]
+    placed = [_Placed(number, line) for number, lines in enumerate(pages) for line in lines]
     if not placed:
         return "", (0,) * len(pages)
     writer = _Writer(_Style.of([line for _, line in placed]))
     for block in _blocks(placed, writer.style):
         writer.write(block)
     return writer.text(), writer.starts(len(pages))
-
-
-def _without_running_heads(pages: Sequence[Sequence[Line]]) -> Iterator[list[Line]]:
-    edges = [_edges(lines) for lines in pages]
-    seen = Counter(key for page in edges for key in {_key(line) for line in page})
-    often = max(3, len(pages) // 3)
-    for lines, page in zip(pages, edges, strict=True):
-        gone = {
-            id(line)
-            for line in page
-            if seen[_key(line)] >= often or _PAGE_NUMBER.fullmatch(line.text)
-        }
-        yield [line for line in lines if id(line) not in gone]
-
-
-def _edges(lines: Sequence[Line]) -> list[Line]:
-    """The two highest and the two lowest lines of a page."""
-    by_height = sorted(lines, key=lambda line: -line.baseline)
-    return [*by_height[:2], *by_height[-2:]] if len(by_height) > 4 else []
-
-
-def _key(line: Line) -> str:
-    return _DIGITS.sub("#", line.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +203,7 @@ class _Writer:
             self._put("\n\n")
         match block.kind:
             case "heading":
-                title = " ".join(item.line.text for item in block.lines)
+                title = join_words([item.line.text for item in block.lines])
                 self._put("#" * self.style.level(block.lines[0].line, title) + " ")
                 self._flow(block.lines)
             case "row":
@@ -249,10 +219,15 @@ class _Writer:
 
     def _flow(self, lines: Sequence[_Placed]) -> None:
         """Lines of one paragraph, parted words together again."""
+        before = None
         for item in lines:
-            last = item is lines[-1]
-            before = "\\" if item is lines[0] and _MARKED.match(item.line.text) else ""
-            self._at(item, before + item.line.text + ("" if item.line.hyphen or last else " "))
+            text = item.line.text
+            if before is None:
+                text = "\\" + text if _MARKED.match(text) else text
+            elif not before.hyphen:
+                self._put(blank_between(before.text, text))
+            self._at(item, text)
+            before = item.line
 
     def _at(self, item: _Placed, text: str) -> None:
         self._first.setdefault(item.page, self._length)

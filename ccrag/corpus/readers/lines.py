@@ -8,12 +8,37 @@ from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
 
+from ccrag.corpus.words import CJK
+
 WIDE_GAP = 1.5
 """Blank between two characters of a line, in units of the font's size, that parts table cells."""
-_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "\u00a0": " "}
+_LIGATURES = {
+    "\uf0b7": "•",
+    "\uf0a7": "•",
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "\u00a0": " ",
+}
 _LOST = {chr(code): "\ufffd" for code in (*range(0x20), 0x7F) if not chr(code).isspace()}
 """Codes of glyphs that a font names no character for."""
+_MEANINGLESS = frozenset({"\ufffd", "\ufffe", "\uffff"} | set(_LOST) - {"\u0002"})
 _TRANSLATED = str.maketrans(_LOST | _LIGATURES | {"\u0002": ""})
+_WIDE = rf"[{CJK}\u3000-\u3004\u3008-\u301f\u30fb\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6]"
+_WIDE_END = re.compile(rf"{_WIDE}$")
+_WIDE_START = re.compile(_WIDE)
+_MARK = (
+    r"[\u3001-\u3003\u3008-\u301f\u30fb\ufe30-\ufe4f"
+    r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff60]"
+)
+_MARK_END = re.compile(rf"{_MARK}$")
+_MARK_START = re.compile(_MARK)
+MAX_JUSTIFIED = 0.65
+"""Blank between two ideographs or kana, in units of the font's size, that only fills the line."""
+MAX_CLIMB = 4.0
+"""Distance of two lines of one paragraph at most, in units of the font's size."""
 _SPACE = re.compile(r"\s+")
 _NUMBER = re.compile(r"(\d{1,4})(?:\s|$)")
 MIN_NUMBERED = 10
@@ -30,12 +55,9 @@ class Glyph(NamedTuple):
     right: float
     baseline: float
     hyphen: bool
-    """A hyphen that only parts a word at the end of a line."""
-
-    @property
-    def inked(self) -> bool:
-        """Whether anything is to be seen."""
-        return self.right > self.left and not self.character.isspace()
+    """It is a hyphen that only parts a word at the end of a line."""
+    inked: bool
+    """There is something to be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +87,34 @@ def tidy(text: str) -> str:
     return _SPACE.sub(" ", text.translate(_TRANSLATED)).strip()
 
 
+def has_meaning(character: str) -> bool:
+    """Return whether a font says what `character` is: it is no private or replaced one."""
+    return character in _LIGATURES or not (
+        "\ue000" <= character <= "\uf8ff" or character >= "\U000f0000" or character in _MEANINGLESS
+    )
+
+
+def blank_between(before: str, after: str) -> str:
+    """
+    Return what joins two lines of one paragraph: a blank, or nothing where the script has none.
+
+    Ideographs, kana and their full-width marks follow one another without; a full-width mark takes
+    none on either side; between an ideograph and a Latin word, and in Korean, there is one.
+    """
+    if before.isascii() and after.isascii():
+        return " "
+    wide = _WIDE_END.search(before) and _WIDE_START.match(after)
+    return "" if wide or _MARK_END.search(before) or _MARK_START.match(after) else " "
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return `words` as one text, with blanks where their script has them."""
+    joined = [*words[:1]]
+    for before, word in pairwise(words):
+        joined += [blank_between(before, word), word]
+    return "".join(joined)
+
+
 def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
     """The lines of a page in the order of its characters, pieces of one row joined."""
     lines: list[Line] = []
@@ -86,14 +136,18 @@ def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
     ink = [glyph for glyph in run if glyph.inked]
     if not ink:
         return
-    size = Counter(round(glyph.size, 1) for glyph in ink).most_common(1)[0][0]
-    cells = [[""]]
-    edge = ink[0].left
+    size = Counter(round(glyph.size, 1) for glyph in ink).most_common(1)[0][0] or 1.0
+    cells: list[list[str]] = [[]]
+    edge, before = ink[0].left, ""
     for glyph in run:
-        if glyph.inked and glyph.left - edge > WIDE_GAP * size:
-            cells.append([""])
+        if glyph.inked:
+            gap, cell = glyph.left - edge, cells[-1]
+            if gap > WIDE_GAP * size:
+                cells.append([])
+            elif cell and cell[-1].isspace() and _fills_line(before, glyph.character, gap / size):
+                cell.pop()
+            edge, before = max(edge, glyph.right), glyph.character
         cells[-1].append(glyph.character)
-        edge = max(edge, glyph.right) if glyph.inked else edge
     texts = (tidy("".join(cell)) for cell in cells)
     yield Line(
         tuple(text for text in texts if text),
@@ -105,6 +159,11 @@ def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
         median(glyph.baseline for glyph in ink),
         hyphen,
     )
+
+
+def _fills_line(before: str, after: str, gap: float) -> bool:
+    """Return whether a blank of `gap` font sizes between two characters is no word's end."""
+    return gap <= MAX_JUSTIFIED and not blank_between(before, after)
 
 
 def _side_by_side(lines: Sequence[Line]) -> list[Line]:
@@ -119,7 +178,7 @@ def _side_by_side(lines: Sequence[Line]) -> list[Line]:
         ):
             cells = (*before.cells, *line.cells)
             joined[-1] = Line(
-                cells if line.left - before.right > WIDE_GAP * line.size else (" ".join(cells),),
+                cells if line.left - before.right > WIDE_GAP * line.size else (join_words(cells),),
                 before.size,
                 before.bold and line.bold,
                 before.mono and line.mono,
@@ -131,6 +190,18 @@ def _side_by_side(lines: Sequence[Line]) -> list[Line]:
         else:
             joined.append(line)
     return joined
+
+
+def from_top(lines: Sequence[Line]) -> list[Line]:
+    """Return `lines` with each run of them that climbs line by line the other way round."""
+    ordered: list[Line] = []
+    run: list[Line] = []
+    for line in lines:
+        if run and not 0 < line.baseline - run[-1].baseline < MAX_CLIMB * line.size:
+            ordered += run[::-1]
+            run = []
+        run.append(line)
+    return ordered + run[::-1]
 
 
 def without_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:

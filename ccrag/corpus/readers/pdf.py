@@ -3,131 +3,290 @@ PDF files as Markdown with page numbers, through pypdfium2.
 
 pdfium gives characters in the order in which they were set, which for typeset papers is the order
 of reading, column after column. Lines, headings, tables and paragraphs are found here by size,
-weight and place: see `layout`. There is no text in a scanned file.
+weight and place: see `layout`. What a page shows in form fields and annotations is read with it.
+
+Nothing is left out silently: what is not in the text is counted as a `Loss`.
 """
 
-import ctypes
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count, groupby
 from threading import Lock
-from typing import NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from ccrag.corpus.readers.glyphs import Drawings, read_drawings, read_glyphs
 from ccrag.corpus.readers.layout import write_pages
-from ccrag.corpus.readers.lines import Glyph, Line
-from ccrag.corpus.readers.page import Page
-from ccrag.corpus.readers.ruled import Rule, lines_with_tables
+from ccrag.corpus.readers.lines import Glyph, Line, from_top, has_meaning, tidy, without_numbers
+from ccrag.corpus.readers.page import Loss, Page
+from ccrag.corpus.readers.ruled import lines_with_tables
+from ccrag.corpus.readers.running import part_running_heads
 from ccrag.corpus.records import RecordError
+from ccrag.corpus.words import passage_words
 
+MAX_PAGES = 20_000
+MAX_PAGE_CHARS = 1_000_000
+"""Characters of one page; a page of small print has some 20,000."""
+MAX_FILE_CHARS = 50_000_000
+"""Characters of one file; a manual of 4,000 pages has some 10 million."""
+MAX_UNPACKED = 100
+"""Characters a byte of the file may unpack to; typeset text has less than 10, tables up to 40."""
+MIN_UNPACKED = 500_000
+"""Characters from which a file is held to `MAX_UNPACKED`."""
+MAX_STAMP_CHARS = 60
+"""Characters on a page-wide picture that are a stamp or a page number, not the page's text."""
+PAGE_WIDE = 0.7
+"""Share of a page's area that a picture of the whole page covers."""
+MAX_RANGES = 10
+"""Ranges of pages that a loss names."""
 _PDFIUM = Lock()
 """pdfium is not made for several threads."""
-_FONT_NAME_BYTES = 256
-MAX_RULE_HEIGHT = 2.5
-MIN_RULE_WIDTH = 60.0
-"""In points; shorter ones are fractions, axes and marks."""
-_BOLD = re.compile(r"bold|black|heavy|-bd|cmbx|sfbx|medi$", re.IGNORECASE)
-_MONO = re.compile(r"mono|courier|typewriter|cmtt|sftt|consol", re.IGNORECASE)
+_LINE_END_HYPHEN = re.compile(r"\x02\s*")
+_NO_COMMENT = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_POPUP)
+"""Annotations whose words a page shows, or that have none."""
+
+
+@dataclass(slots=True)
+class _File:
+    """What was met while the pages of a file were read."""
+
+    size: int
+    """Bytes."""
+    pages: list[list[Line]] = field(default_factory=list)
+    words: int = 0
+    chars: int = 0
+    unread: dict[int, str] = field(default_factory=dict)
+    """Pages that cannot be read, counted from 0, with pdfium's reason."""
+    scanned: list[int] = field(default_factory=list)
+    first_seen: dict[str, int] = field(default_factory=dict)
+    """Texts of the pages, as pdfium gives them, and their words."""
+    repeated: dict[int, int] = field(default_factory=dict)
+    """Words of pages that repeat another one."""
+    meaningless: dict[int, int] = field(default_factory=dict)
+    """Characters of each page that its fonts name no character for."""
+    comments: dict[int, int] = field(default_factory=dict)
+    """Notes and comments of each page."""
 
 
 def read_pdf(data: bytes) -> Page:
     """
-    A PDF as one document.
+    Read a PDF as one document.
 
     Raises:
-        RecordError: it cannot be opened, or holds no text.
+        RecordError: it is locked or broken, holds no text, or more than the limits allow.
     """
+    file = _File(len(data))
     with _PDFIUM:
+        document = _open(data)
         try:
-            document = pdfium.PdfDocument(data)
-        except pdfium.PdfiumError as error:
-            raise RecordError("syntax", f"not a PDF that can be read: {error}") from error
-        try:
-            title = str(document.get_metadata_value("Title")).strip()
-            pages = [_lines(document[number]) for number in range(len(document))]
+            title = _title(document)
+            parts = list(_parts(document))
+            _read_pages(document, file)
         finally:
             document.close()
+    pages = without_numbers(file.pages)
+    numbers = _words_of(file.pages) - _words_of(pages)
+    pages, heads = part_running_heads(pages)
     text, starts = write_pages(pages)
-    if not text.strip():
-        raise RecordError("field", "the PDF holds no text; is it scanned? recognise its text first")
-    return Page(title, text, starts)
+    _refuse_textless(file, text)
+    losses = [
+        *_page_losses(file),
+        Loss("line numbers", numbers, "words", intended=True),
+        Loss("running heads", _words_of(heads), "words", intended=True),
+        *parts,
+    ]
+    return Page(title, text, starts, file.words, tuple(loss for loss in losses if loss.count > 0))
 
 
-def _lines(page: pdfium.PdfPage) -> list[Line]:
+def _open(data: bytes) -> pdfium.PdfDocument:
+    """
+    Open a file; the empty password is tried by pdfium.
+
+    Raises:
+        RecordError: it cannot be opened, or has no pages or too many.
+    """
+    try:
+        document = pdfium.PdfDocument(data)
+        document.init_forms()  # before pages are counted; it makes the looks that fields lack
+    except pdfium.PdfiumError as error:
+        if error.err_code == raw.FPDF_ERR_PASSWORD:
+            problem = "locked: unlock it first (e.g. qpdf --decrypt --password=… in.pdf out.pdf)"
+        elif error.err_code == raw.FPDF_ERR_SECURITY:
+            problem = "locked in a way that is not known: save it without protection first"
+        else:
+            problem = f"not a PDF that can be read (is it cut off?): {error}"
+        raise RecordError("syntax", problem) from error
+    pages = len(document)
+    if 0 < pages <= MAX_PAGES:
+        return document
+    document.close()
+    if pages:
+        raise RecordError("field", f"{pages:,} pages, at most {MAX_PAGES:,} are read: split it")
+    raise RecordError(
+        "syntax", "the PDF has no pages that can be found: repair it (e.g. with qpdf)"
+    )
+
+
+def _title(document: pdfium.PdfDocument) -> str:
+    title = tidy(str(document.get_metadata_value("Title")))
+    return "".join(character for character in title if has_meaning(character))
+
+
+def _parts(document: pdfium.PdfDocument) -> Iterator[Loss]:
+    """Yield what a file holds beside its pages."""
+    yield Loss("embedded files", document.count_attachments(), "parts")
+    if document.get_formtype() in (raw.FORMTYPE_XFA_FULL, raw.FORMTYPE_XFA_FOREGROUND):
+        yield Loss("XFA forms", 1, "parts")
+
+
+def _read_pages(document: pdfium.PdfDocument, file: _File) -> None:
+    for number in range(len(document)):
+        file.pages.append([])
+        try:
+            page = _open_page(document, number, file)
+            try:
+                _read_page(page, number, file)
+            finally:
+                page.close()
+        except pdfium.PdfiumError as error:
+            file.unread[number] = str(error)
+
+
+def _open_page(document: pdfium.PdfDocument, number: int, file: _File) -> pdfium.PdfPage:
+    """Open a page, made to show its form fields and annotations as its own text."""
+    page = document[number]
+    kinds = list(_annotations(page, makes_looks=document.formenv is not None))
+    comments = sum(comment for _, comment in kinds)
+    if comments:
+        file.comments[number] = comments
+    if all(kind == raw.FPDF_ANNOT_LINK for kind, _ in kinds):
+        return page
+    try:
+        raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
+    finally:
+        page.close()
+    return document[number]  # opened again: the old one does not know what was added
+
+
+def _annotations(page: pdfium.PdfPage, *, makes_looks: bool) -> Iterator[tuple[int, bool]]:
+    """
+    Yield the kind of each annotation, and whether it holds words that the page does not show.
+
+    In a file with forms, pdfium makes the looks that annotations lack (`makes_looks`).
+    """
+    for at in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, at)
+        if annotation:
+            kind = raw.FPDFAnnot_GetSubtype(annotation)
+            # The length in bytes of UTF-16 with a zero at its end: 2 is an empty text.
+            held = raw.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0) > 2
+            has_look = makes_looks or raw.FPDFAnnot_HasKey(annotation, b"AP")
+            is_shown = kind == raw.FPDF_ANNOT_FREETEXT and has_look
+            raw.FPDFPage_CloseAnnot(annotation)
+            yield kind, held and kind not in _NO_COMMENT and not is_shown
+
+
+def _read_page(page: pdfium.PdfPage, number: int, file: _File) -> None:
     textpage = page.get_textpage()
     try:
-        return lines_with_tables(list(_glyphs(textpage)), list(_rules(page)))
+        chars = textpage.count_chars()
+        shown = textpage.get_text_range() if chars else ""
+        if shown in file.first_seen:
+            file.repeated[number] = file.first_seen[shown]
+            file.words += file.first_seen[shown]
+            return
+        _refuse_huge(chars, number, file)
+        words = passage_words(_LINE_END_HYPHEN.sub("", shown))
+        file.words += words
+        if words:
+            file.first_seen[shown] = words
+        glyphs, turn = read_glyphs(textpage.raw, chars)
     finally:
         textpage.close()
-        page.close()
+    drawings = read_drawings(page.raw, turn)
+    lines = lines_with_tables(glyphs, drawings.rules)
+    # pdfium sorts what begins at one height of the page as shown from the left: lines that run down
+    # the page, as on a page shown turned to the right, then come last first.
+    turned_right = (turn - page.get_rotation() // 90) % 4 == 3
+    file.pages[-1] = from_top(lines) if turned_right else lines
+    _look_for_losses(glyphs, drawings, number, file)
 
 
-def _rules(page: pdfium.PdfPage) -> Iterator[Rule]:
-    """The horizontal lines of a page: drawn, filled, or pictures of one."""
-    for drawn in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)):
-        left, bottom, right, top = drawn.get_bounds()
-        if top - bottom <= MAX_RULE_HEIGHT and right - left >= MIN_RULE_WIDTH:
-            yield Rule(left, right, (top + bottom) / 2)
-
-
-def _glyphs(textpage: pdfium.PdfTextPage) -> Iterator[Glyph]:
-    """Every character with its place; those without ink, such as line ends, have no width."""
-    left, right, bottom, top, origin, baseline = (ctypes.c_double() for _ in range(6))
-    handle = textpage.raw
-    font = _Font(1.0, bold=False, mono=False)
-    between_words = True
-    high = 0
-    for at in range(textpage.count_chars()):
-        code = raw.FPDFText_GetUnicode(handle, at)
-        if 0xD800 <= code < 0xDC00:  # pdfium counts in UTF-16: its other half comes next
-            high = code
-            continue
-        character = _character(high, code)
-        high = 0
-        raw.FPDFText_GetCharBox(handle, at, left, right, bottom, top)
-        raw.FPDFText_GetCharOrigin(handle, at, origin, baseline)
-        if between_words:  # a font seldom changes inside a word, and asking for it takes time
-            font = _font(handle, at)
-        between_words = character.isspace()
-        yield Glyph(
-            character,
-            font.size,
-            font.bold,
-            font.mono,
-            left.value,
-            right.value,
-            baseline.value,
-            raw.FPDFText_IsHyphen(handle, at) == 1,
+def _refuse_huge(chars: int, number: int, file: _File) -> None:
+    """Count the characters of a page, before the work of reading them is done."""
+    file.chars += chars
+    if chars > MAX_PAGE_CHARS:
+        problem = f"page {number + 1} has {chars:,} characters, at most {MAX_PAGE_CHARS:,} are read"
+    elif file.chars > MAX_FILE_CHARS:
+        problem = f"more than {MAX_FILE_CHARS:,} characters: split it"
+    elif file.chars > max(MIN_UNPACKED, MAX_UNPACKED * file.size):
+        problem = (
+            f"{file.size:,} bytes unpack to more than {file.chars:,} characters; is it a bomb?"
         )
+    else:
+        return
+    raise RecordError("field", problem)
 
 
-def _character(high: int, code: int) -> str:
-    """The character of a code unit, or of two."""
-    if 0xDC00 <= code < 0xE000:
-        return chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)) if high else "\ufffd"
-    return chr(code)
+def _look_for_losses(glyphs: Iterable[Glyph], drawings: Drawings, number: int, file: _File) -> None:
+    inked = Counter(glyph.character for glyph in glyphs if glyph.inked)
+    meaningless = sum(times for shown, times in inked.items() if not has_meaning(shown))
+    if meaningless:
+        file.meaningless[number] = meaningless
+    is_picture = drawings.picture_share >= PAGE_WIDE and inked.total() <= MAX_STAMP_CHARS
+    if is_picture or (drawings.objects and not inked):
+        file.scanned.append(number)
 
 
-class _Font(NamedTuple):
-    """How a character is set."""
+def _refuse_textless(file: _File, text: str) -> None:
+    """
+    Refuse a file that holds nothing to be found.
 
-    size: float
-    bold: bool
-    mono: bool
+    Raises:
+        RecordError: always for such a file; it says why.
+    """
+    if len(file.unread) == len(file.pages):
+        reason = next(iter(file.unread.values()))
+        raise RecordError("syntax", f"none of its pages can be read ({reason}): repair it first")
+    if any(character.isalnum() for character in text):
+        return
+    if file.meaningless:
+        problem = "the fonts of the PDF do not say which characters they show"
+    else:
+        problem = "the PDF holds no text; is it scanned?"
+    raise RecordError("field", f"{problem} recognise its text first (OCR)")
 
 
-def _font(handle: raw.FPDF_TEXTPAGE, at: int) -> _Font:
-    buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
-    raw.FPDFText_GetFontInfo(handle, at, buffer, _FONT_NAME_BYTES, ctypes.c_int())
-    name = buffer.value.decode("utf-8", "replace")
-    size = raw.FPDFText_GetFontSize(handle, at) * _scale(handle, at)
-    return _Font(size, bold=bool(_BOLD.search(name)), mono=bool(_MONO.search(name)))
+def _page_losses(file: _File) -> Iterator[Loss]:
+    """Yield what is lost of pages."""
+    yield _pages_lost("pages that cannot be read", file.unread)
+    yield _pages_lost("pages without text", file.scanned)
+    bad, where = sum(file.meaningless.values()), _where(file.meaningless)
+    yield Loss("characters without meaning", bad, "characters", where)
+    yield Loss("comments", sum(file.comments.values()), "parts", _where(file.comments))
+    again = sum(file.repeated.values())
+    yield Loss("repeated pages", again, "words", _where(file.repeated), intended=True)
 
 
-def _scale(handle: raw.FPDF_TEXTPAGE, at: int) -> float:
-    """What the page makes of a font's nominal size."""
-    matrix = raw.FS_MATRIX()
-    if not raw.FPDFText_GetMatrix(handle, at, matrix):
-        return 1.0
-    return float((matrix.c**2 + matrix.d**2) ** 0.5) or 1.0
+def _pages_lost(kind: str, numbers: Iterable[int]) -> Loss:
+    numbers = sorted(numbers)
+    return Loss(kind, len(numbers), "pages", _where(numbers))
+
+
+def _where(numbers: Iterable[int]) -> str:
+    """Name pages, counted from 0, as a reader counts them: "pages 2-9, 12"."""
+    runs = [
+        [number + 1 for number, _ in run]
+        for _, run in groupby(zip(sorted(numbers), count()), key=lambda item: item[0] - item[1])
+    ]
+    named = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:MAX_RANGES]]
+    more = sum(map(len, runs[MAX_RANGES:]))
+    first = "page " if len(runs) == 1 == len(runs[0]) else "pages "
+    return first + ", ".join(named) + (f" and {more:,} more" if more else "") if runs else ""
+
+
+def _words_of(pages: Sequence[Sequence[Line]]) -> int:
+    return sum(passage_words(line.text) for lines in pages for line in lines)

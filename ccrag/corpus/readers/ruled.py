@@ -6,6 +6,7 @@ blank strips part in nearly all rows; a row that is mostly blank, the first colu
 the row above.
 """
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ccrag.corpus.readers.layout import CAPTION
-from ccrag.corpus.readers.lines import Glyph, Line, lines_of, tidy
+from ccrag.corpus.readers.lines import Glyph, Line, blank_between, join_words, lines_of, tidy
 
 SAME_EDGE = 3.0
 """Points by which the ends of a table's rules may differ."""
@@ -35,6 +36,8 @@ SPANNING = 0.15
 """Share of a table's rows that may run across a strip: heads over several columns."""
 MAX_FILLED = 0.85
 """Share of the columns' width that rows cover on average; above, it is text set in columns."""
+MIN_WITH_CELLS = 1 / 3
+"""Share of a table's rows that have several cells; less is text between the rules of a page."""
 MANY_ROWS = 12
 MAX_HEAD_ROWS = 2
 _PARTED = "\u0002"
@@ -58,12 +61,24 @@ class _Box(NamedTuple):
     bottom: float
     top: float
 
-    def holds(self, glyph: Glyph) -> bool:
-        middle = (glyph.left + glyph.right) / 2
+    def holds(self, shown: "Glyph | _Word") -> bool:
+        middle = (shown.left + shown.right) / 2
         return (
             self.left - SAME_EDGE <= middle <= self.right + SAME_EDGE
-            and self.bottom <= glyph.baseline <= self.top
+            and self.bottom <= shown.baseline <= self.top
         )
+
+    def overlaps(self, other: "_Box") -> bool:
+        """Return whether a character could stand in both."""
+        return (
+            self.left - SAME_EDGE < other.right + SAME_EDGE
+            and other.left - SAME_EDGE < self.right + SAME_EDGE
+            and self.bottom < other.top
+            and other.bottom < self.top
+        )
+
+    def area(self) -> float:
+        return (self.right - self.left) * (self.top - self.bottom)
 
 
 class _Word(NamedTuple):
@@ -76,17 +91,18 @@ class _Word(NamedTuple):
     size: float
     mono: bool
 
+    def distance(self, row: "_Row") -> float:
+        return abs(self.baseline - row.baseline)
+
 
 @dataclass(slots=True)
 class _Row:
     """The words of one row."""
 
     baseline: float
+    size: float
+    """Of its largest word, in points."""
     words: list[_Word]
-
-    @property
-    def size(self) -> float:
-        return max(word.size for word in self.words)
 
     @property
     def text(self) -> str:
@@ -106,16 +122,16 @@ class _Row:
 
 
 def lines_with_tables(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[Line]:
-    """The lines of a page, those of tables between `rules` as rows, in the order of its glyphs."""
-    boxes = list(_boxes(glyphs, rules))
-    made = ((box, _table(_rows(glyphs, box), box)) for box in boxes)
-    tables = [(box, lines) for box, lines in made if lines is not None]
+    """Return a page's lines, those of tables between `rules` as rows, in the order as set."""
+    tables = _accepted(list(_words(glyphs)), rules) if len(rules) > 1 else []
+    if not tables:
+        return lines_of(glyphs)
     lines: list[Line] = []
     text: list[Glyph] = []
     written: set[_Box] = set()
     for glyph in glyphs:
-        held = next((item for item in tables if glyph.inked and item[0].holds(glyph)), None)
-        if held is None:
+        held = glyph.inked and next((item for item in tables if item[0].holds(glyph)), None)
+        if not held:
             text.append(glyph)
         elif held[0] not in written:
             written.add(held[0])
@@ -124,13 +140,28 @@ def lines_with_tables(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[Li
     return [*lines, *lines_of(text)]
 
 
-def _boxes(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> Iterator[_Box]:
+def _accepted(words: Sequence["_Word"], rules: Sequence[Rule]) -> list[tuple[_Box, list[Line]]]:
+    """
+    Return the tables between `rules`.
+
+    Where boxes overlap, the largest that is a table is it: its cells may be framed themselves.
+    """
+    tables: list[tuple[_Box, list[Line]]] = []
+    for box in sorted(_boxes(words, rules), key=_Box.area, reverse=True):
+        if not any(box.overlaps(other) for other, _ in tables):
+            lines = _table(_rows(words, box), box)
+            if lines is not None:
+                tables.append((box, lines))
+    return tables
+
+
+def _boxes(words: Sequence[_Word], rules: Sequence[Rule]) -> Iterator[_Box]:
     """Runs of bands that hold cells, between rules of one width."""
     for group in _same_width(rules):
         heights = _apart(sorted((rule.height for rule in group), reverse=True))
         left, right = min(r.left for r in group), max(r.right for r in group)
         bands = [_Box(left, right, bottom, top) for top, bottom in pairwise(heights)]
-        yield from _tables(bands, [_rows(glyphs, band) for band in bands])
+        yield from _tables(bands, [_rows(words, band) for band in bands])
 
 
 def _tables(bands: Sequence[_Box], rows: Sequence[Sequence[_Row]]) -> Iterator[_Box]:
@@ -178,19 +209,22 @@ def _has_caption(rows: Sequence[_Row]) -> bool:
     return any(CAPTION.match(row.text) for row in rows)
 
 
-def _rows(glyphs: Sequence[Glyph], box: _Box) -> list[_Row]:
+def _rows(words: Sequence[_Word], box: _Box) -> list[_Row]:
     """The rows in a box, from above: what is set larger or longer makes them, scripts join."""
     rows: list[_Row] = []
-    words = list(_words([glyph for glyph in glyphs if not glyph.inked or box.holds(glyph)]))
-    for word in sorted(words, key=lambda w: (-round(w.size), -len(w.text))):
-        near = min(rows, key=lambda row: abs(row.baseline - word.baseline), default=None)
-        if near is not None and abs(near.baseline - word.baseline) <= SAME_ROW * near.size:
+    baselines: list[float] = []
+    held = [word for word in words if box.holds(word)]
+    for word in sorted(held, key=lambda w: (-round(w.size), -len(w.text))):
+        at = bisect(baselines, word.baseline)
+        near = min(rows[max(0, at - 1) : at + 1], key=word.distance, default=None)
+        if near is not None and word.distance(near) <= SAME_ROW * near.size:
             near.words.append(word)
         else:
-            rows.append(_Row(word.baseline, [word]))
+            rows.insert(at, _Row(word.baseline, word.size, [word]))
+            baselines.insert(at, word.baseline)
     for row in rows:
         row.words.sort(key=lambda word: word.left)
-    return sorted(rows, key=lambda row: -row.baseline)
+    return rows[::-1]
 
 
 def _words(glyphs: Iterable[Glyph]) -> Iterator[_Word]:
@@ -231,6 +265,8 @@ def _table(rows: Sequence[_Row], box: _Box) -> list[Line] | None:
         return None
     if len(rows) > MANY_ROWS and _filled(rows, box) > MAX_FILLED:
         return None
+    if len(rows) > MANY_ROWS and _with_cells(rows, edges) < MIN_WITH_CELLS * len(rows):
+        return None
     lines: list[tuple[_Row, list[str]]] = []
     for row in rows:
         cells = _cells(row, edges)
@@ -243,7 +279,9 @@ def _table(rows: Sequence[_Row], box: _Box) -> list[Line] | None:
 
 
 def _joined(above: str, below: str) -> str:
-    return above + below if above.endswith(_PARTED) else f"{above} {below}"
+    if above.endswith(_PARTED):
+        return above + below
+    return above + blank_between(above, below) + below if above and below else above or below
 
 
 def _line(row: _Row, cells: Sequence[str], box: _Box) -> Line:
@@ -277,10 +315,15 @@ def _filled(rows: Sequence[_Row], box: _Box) -> float:
     return inked / (len(rows) * (box.right - box.left))
 
 
+def _with_cells(rows: Sequence[_Row], edges: Sequence[float]) -> int:
+    """How many rows have more than one cell."""
+    return sum(sum(map(bool, _cells(row, edges))) > 1 for row in rows)
+
+
 def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
     """The texts of a row, one a column; what runs across an edge stays with where it begins."""
     columns: list[list[str]] = [[] for _ in range(len(edges) + 1)]
     for run in row.runs():
         at = sum(edge <= run[0].left for edge in edges)
         columns[at] += [word.text for word in run]
-    return [" ".join(column) for column in columns]
+    return [join_words(column) for column in columns]
