@@ -26,8 +26,9 @@ from ccrag.batch.waiting import write_requests
 from ccrag.config import Settings
 from ccrag.errors import ConfigError, InputError
 from ccrag.pipeline import Pipeline
+from ccrag.runs.identity import run_identity
 from ccrag.runs.journal import Entry, Journal
-from ccrag.runs.run import answer_into, check_ids, run_digest
+from ccrag.runs.run import answer_into, check_ids
 from ccrag.stages.way import Failure
 from ccrag.stages.writing import generation_of
 from ccrag.types import Query, Result
@@ -75,7 +76,7 @@ def prepare(
     check_ids(queries)
     generation = generation_of(settings)
     facts = pipeline.index.facts
-    run = run_digest(settings, facts, queries)
+    run = run_identity(settings, facts, queries).digest
     with locked(folder):
         _make_room(folder, run, overwrite=overwrite)
         with Journal(folder / PREPARED, run_digest=run) as journal:

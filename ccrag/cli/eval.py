@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from ccrag.cli.calls import calls_line, wanted_judge
-from ccrag.cli.errors import user_errors
+from ccrag.cli.errors import check_room, user_errors
 from ccrag.cli.options import (
     Answerable,
     Baseline,
@@ -21,6 +21,7 @@ from ccrag.cli.options import (
     Measures,
     Nli,
     Nuggets,
+    Overwrite,
     Qrels,
     Quotes,
     Seed,
@@ -87,6 +88,7 @@ def eval_command(
     format_: TaskFormat = None,
     by_collection: ByCollection = False,
     per_query: PerQuery = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -109,6 +111,7 @@ def eval_command(
     with user_errors():
         if overrides and not judge:
             raise InputError("--set is for a judge; add --judge")
+        check_room(per_query, overwrite=overwrite)
         opened = wanted_judge(judge, overrides or [], nuggets)
         preset, asked = preset_of(format_), read_queries(queries, whole_index=True)
         chosen = chosen_measures(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ccrag.errors import InputError
+from ccrag.errors import ONE_QUESTION, InputError
 
 if TYPE_CHECKING:
     from ccrag.cli.calls import OpenedJudge
@@ -34,6 +34,14 @@ DocsFile = Annotated[
 ]
 WholeIndex = Annotated[
     bool, typer.Option("--all", help="Every document of the index is a candidate.")
+]
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="A line for every failure and fault, not one for each cause."),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what lies there from an earlier command.")
 ]
 
 Collection = Annotated[
@@ -103,9 +111,9 @@ def read_candidates(
     if whole_index:
         return Candidates.whole_index()
     if docs_file is not None:
-        return Candidates.of(read_doc_ids(docs_file), query_id="command line")
+        return Candidates.of(read_doc_ids(docs_file), query_id=ONE_QUESTION)
     ids = [doc_id.strip() for doc_id in (docs or "").split(",")]
-    return Candidates.of([doc_id for doc_id in ids if doc_id], query_id="command line")
+    return Candidates.of([doc_id for doc_id in ids if doc_id], query_id=ONE_QUESTION)
 
 
 def given_overrides(section: str, given: Mapping[str, int | str | Path | None]) -> list[str]:

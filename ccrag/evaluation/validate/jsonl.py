@@ -35,7 +35,8 @@ def read_records(path: Path) -> tuple[list[Record], list[Problem]]:
     if content.startswith(BOM):
         problems.append(Problem(path, 1, None, "starts with a byte order mark; write plain UTF-8"))
         content = content.removeprefix(BOM)
-    for line, raw in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
+    lines = content.removesuffix(b"\n").split(b"\n") if content else []
+    for line, raw in enumerate(lines, start=1):
         try:
             records.append(_record(line, raw))
         except (ValueError, RecursionError) as error:
