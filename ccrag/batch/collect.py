@@ -18,7 +18,7 @@ from ccrag.batch.folder import PartRecord, Work, by_custom_id
 from ccrag.batch.replies import ReadLines, read_lines
 from ccrag.batch.submit import check_server
 from ccrag.batch.waiting import Standing, write_requests
-from ccrag.config import PipelineSettings, Settings
+from ccrag.config import Settings
 from ccrag.errors import InputError, ModelError
 from ccrag.models.provider import BatchProvider, ProviderBatch
 from ccrag.runs.files import Written, entry_of, write_files
@@ -97,7 +97,7 @@ def collect(
             out,
             _entries(work, generation, settings),
             settings,
-            identity={"run": work.manifest.run},
+            identity=work.manifest.head,
             facts=work.manifest.index,
             prompt=work.manifest.prompt,
             failures=missing,
@@ -115,13 +115,7 @@ def collect(
 
 def _check_room(work: Work, out: Path) -> None:
     """Before anything is fetched: `out` must not hold another run."""
-    manifest = work.manifest
-    parts = {
-        "pipeline": {
-            k: v for k, v in manifest.settings.items() if k in PipelineSettings.model_fields
-        }
-    }
-    status = run_status(out, manifest.run, parts=parts)
+    status = run_status(out, work.manifest.run, parts=work.manifest.identity)
     if status.state is RunState.OTHER:
         raise other_run(out, status)
 

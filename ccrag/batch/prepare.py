@@ -76,7 +76,8 @@ def prepare(
     check_ids(queries)
     generation = generation_of(settings)
     facts = pipeline.index.facts
-    run = run_identity(settings, facts, queries).digest
+    identity = run_identity(settings, facts, queries)
+    run = identity.digest
     with locked(folder):
         _make_room(folder, run, overwrite=overwrite)
         with Journal(folder / PREPARED, run_digest=run) as journal:
@@ -92,7 +93,7 @@ def prepare(
             settings,
             generation.prompt,
             facts,
-            run=run,
+            identity=identity,
             queries=tuple(query.query_id for query in queries),
             failures=tuple((failure.query_id, str(failure.error)) for failure in failures),
         )

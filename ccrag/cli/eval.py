@@ -27,6 +27,7 @@ from ccrag.cli.options import (
     Seed,
     Stemmer,
     chosen_measures,
+    split_names,
 )
 from ccrag.formats import Format
 
@@ -115,7 +116,8 @@ def eval_command(
         opened = wanted_judge(judge, overrides or [], nuggets)
         preset, asked = preset_of(format_), read_queries(queries, whole_index=True)
         chosen = chosen_measures(
-            measures or preset.measures,
+            measures,
+            preset=preset.measures,
             stemmer=stemmer and preset.stemmer,
             nli=nli,
             bertscore=bertscore,
@@ -133,6 +135,7 @@ def eval_command(
             read_runs(runs),
             _with_texts(files, documents or []),
             chosen,
+            required=split_names(measures),
             baseline=baseline,
             all_pairs=all_pairs,
             draws=significance.DRAWS if draws is None else draws,

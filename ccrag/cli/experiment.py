@@ -121,6 +121,7 @@ def experiment_command(
                 answerable=answerable,
             ),
             measures=chosen,
+            required=split_names(measures),
             baseline=baseline,
             primary=primary,
             draws=significance.DRAWS if draws is None else draws,

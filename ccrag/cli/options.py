@@ -138,12 +138,13 @@ def chosen_measures(
     bertscore: Path | None,
     bertscore_layers: int,
     judge: "OpenedJudge | None" = None,
+    preset: str | None = None,
 ) -> "tuple[Measure, ...]":
     """
-    The measures named, or all that are known here; the models given are loaded.
+    The measures named, or else those of a preset or all known here; the models given are loaded.
 
     Raises:
-        InputError: a name means nothing.
+        InputError: a name means nothing, or is named and cannot be computed here.
         ModelError: a model cannot be had, or is of another kind.
     """
     from ccrag.evaluation.bertscore import load_bert_scorer
@@ -157,5 +158,6 @@ def chosen_measures(
         judge=None if judge is None else judge.judge,
         nuggets=None if judge is None else judge.nuggets,
     )
-    wanted = split_names(names)
-    return select_measures(wanted, known) if wanted else known
+    asked = split_names(names)
+    wanted = asked or split_names(preset)
+    return select_measures(wanted, known, required=asked) if wanted else known

@@ -1,6 +1,7 @@
 """An experiment from plan to report: open, run, measure, write."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -9,7 +10,9 @@ from ccrag.causes import Trouble, cause_lines
 from ccrag.engine.client import Notify, silent
 from ccrag.errors import InputError
 from ccrag.evaluation.gold import Gold
+from ccrag.evaluation.outcome import check_required
 from ccrag.evaluation.registry import Measure
+from ccrag.evaluation.rundata import RunData
 from ccrag.evaluation.significance import DRAWS, SEED
 from ccrag.evaluation.tables import per_query_csv
 from ccrag.experiment.differences import primary_measure
@@ -41,6 +44,7 @@ def run_experiment(
     *,
     gold: Gold,
     measures: Sequence[Measure],
+    required: Collection[str] = (),
     baseline: str | None = None,
     primary: str | None = None,
     draws: int = DRAWS,
@@ -57,6 +61,7 @@ def run_experiment(
 
     Args:
         gold: what is known about `queries`; the texts of quotes are read from the index.
+        required: measures that a person asked for by name.
         baseline: the run the others are compared with; None: the first.
         primary: the measure that sorts queries; None: see `primary_measure`.
         sections: how many queries the report shows in full.
@@ -67,6 +72,9 @@ def run_experiment(
         EngineError, ModelError: an index or model is missing, before any run; or the engine failed.
     """
     _check_names(planned, measures, baseline, primary)
+    # Its runs will have answers, rankings and provenance; the texts are read from the index.
+    possible = RunData("a run", answers={}, rankings={}, provenance={})
+    check_required(required, [possible], replace(gold, texts={}), measures)
     opened = open_runs(planned, index, queries, out, overwrite=overwrite, notify=notify)
     _check_folder(out)
     finished = list(finish_runs(opened, queries, notify=notify, progress=progress))

@@ -103,7 +103,7 @@ def _opened(
     folder = out / "runs" / run.folder
     identity = run_identity(settings, index.facts, queries)
     status = run_status(folder, identity.digest, parts=identity.parts)
-    if status.state is RunState.OTHER and not overwrite:
+    if status.blocks and not overwrite:
         raise other_run(folder, status)
     return OpenRun(run, index, folder, status.state)
 
@@ -151,7 +151,7 @@ def _finish(
         run.folder,
         run.planned.settings,
         resume=run.state is RunState.UNFINISHED,
-        overwrite=run.state is RunState.OTHER,
+        overwrite=run.state in (RunState.OTHER, RunState.INCOMPLETE),
         on_progress=on_progress,
     )
     failed = {failure.query_id for failure in report.failures}

@@ -161,7 +161,7 @@ def _is_finished(
         journal.unlink(missing_ok=True)
         return False
     status = run_status(out, identity.digest, parts=identity.parts, responses_name=shape.name)
-    if status.state is RunState.OTHER:
+    if status.blocks:
         raise other_run(out, status)
     if status.state is RunState.UNFINISHED and not resume:
         raise InputError(

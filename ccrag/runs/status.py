@@ -24,6 +24,8 @@ class RunState(Enum):
     UNFINISHED = "unfinished"
     """The same run was stopped, or queries of it failed."""
     FINISHED = "finished"
+    INCOMPLETE = "without all of its files"
+    """The same run, some of whose files are gone or were never written."""
     OTHER = "of other settings, index or queries"
 
 
@@ -33,7 +35,12 @@ class RunStatus:
 
     state: RunState
     differs: tuple[str, ...] = ()
-    """In what the run that lies there differs; only of `OTHER`."""
+    """In what the run that lies there differs."""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether only `--overwrite` makes room."""
+        return self.state in (RunState.OTHER, RunState.INCOMPLETE)
 
 
 def run_status(
@@ -67,7 +74,7 @@ def run_status(
         name for name in (responses_name, TREC_RUN, IR_METADATA) if not (folder / name).exists()
     ]
     if gone:
-        return RunStatus(RunState.OTHER, tuple(f"{name} is missing" for name in gone))
+        return RunStatus(RunState.INCOMPLETE, tuple(f"{name} is missing" for name in gone))
     return RunStatus(RunState.UNFINISHED if head.get("failures") else RunState.FINISHED)
 
 

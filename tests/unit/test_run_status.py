@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import orjson
 import pytest
+
+from ccrag.errors import InputError
 from ccrag.runs.status import RunState, kept_entries, other_run, run_status
 
 FILES = ("responses.jsonl", "run.trec", "ir-metadata.yml")
@@ -31,7 +34,10 @@ def test_the_same_run_is_reused_and_another_is_not(finished: Path) -> None:
 @pytest.mark.parametrize("missing", FILES)
 def test_a_run_without_one_of_its_files_is_not_reused(finished: Path, missing: str) -> None:
     (finished / missing).unlink()
-    assert run_status(finished, "abc").state is RunState.OTHER
+    status = run_status(finished, "abc")
+    assert status.state is RunState.INCOMPLETE
+    assert status.blocks
+    assert f"{missing} is missing" in str(other_run(finished, status))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_provenance_that_names_no_run_is_not_reused(finished: Path, content: byt
         (b"", RunState.FINISHED),
     ],
 )
-def test_a_journal_goes_before_all_else(finished: Path, journal: bytes, expected: Standing) -> None:
+def test_a_journal_goes_before_all_else(finished: Path, journal: bytes, expected: RunState) -> None:
     (finished / "journal.part").write_bytes(journal)
     assert run_status(finished, "abc").state is expected
 
