@@ -57,7 +57,7 @@ def queries(documents: int) -> list[Query]:
 def report(client: OpenSearch, name: str, documents: int) -> Iterator[tuple[str, str]]:
     """Rows of the table: what was measured, and the figure."""
     settings = load_settings("rrf-no-rerank")
-    index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
+    index = open_index(client, name, recipe_of(settings), settings.engine, command="")
     pipeline = Pipeline(settings, index)
     asked = queries(documents)
     _answer(pipeline, asked)

@@ -18,8 +18,31 @@ Every error ccrag raises on purpose. Imports nothing of ours.
         └── CandidateLeakError      something outside the candidates came back
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Final
+
+IDS_SHOWN: Final = 10
+
+
+class UnnamedQueryId(str):
+    """The id of a single question: its asker never gave one, so messages leave it out."""
+
+    __slots__ = ()
+
+
+ONE_QUESTION: Final = UnnamedQueryId("q")
+
+
+def of_query(query_id: str) -> str:
+    """Return how a message begins that is about one query: its id, or nothing if it has none."""
+    return "" if isinstance(query_id, UnnamedQueryId) else f"query {query_id!r}: "
+
+
+def some_ids(ids: Collection[str]) -> str:
+    """Return the first ten of `ids` and how many there are, for a message of bounded length."""
+    shown = ", ".join(repr(str(name)) for _, name in zip(range(IDS_SHOWN), ids, strict=False))
+    return shown if len(ids) <= IDS_SHOWN else f"{shown} … ({len(ids):,} in all)"
 
 
 class CcragError(Exception):
@@ -54,7 +77,7 @@ class EmptyCandidatesError(InputError):
     def __init__(self, query_id: str) -> None:
         self.query_id = query_id
         super().__init__(
-            f"query {query_id!r} has no candidate documents; "
+            f"{of_query(query_id)}no candidate documents; "
             "name some, or ask for the whole index explicitly (--all)"
         )
 
@@ -66,10 +89,8 @@ class UnknownDocumentError(InputError):
         self.query_id = query_id
         self.doc_ids = tuple(doc_ids)
         self.index = index
-        first = ", ".join(repr(doc_id) for doc_id in self.doc_ids[:3])
-        more = f" and {len(self.doc_ids) - 3} more" if len(self.doc_ids) > 3 else ""
         super().__init__(
-            f"query {query_id!r}: index {index!r} does not hold {first}{more}; "
+            f"{of_query(query_id)}index {index!r} does not hold {some_ids(self.doc_ids)}; "
             "correct the ids, index the documents, or pass --set candidates.unknown=warn"
         )
 
@@ -82,10 +103,10 @@ class UnknownCollectionError(InputError):
         self.collection = collection
         self.known = tuple(known)
         self.index = index
-        names = ", ".join(map(repr, self.known))
+        names = some_ids(self.known)
         held = f"its collections are {names}" if names else "it has no collections"
         super().__init__(
-            f"query {query_id!r}: index {index!r} does not hold collection {collection!r}; {held}; "
+            f"{of_query(query_id)}index {index!r} does not hold collection {collection!r}; {held}; "
             "correct the name, or index the documents as NAME=PATH"
         )
 
@@ -99,7 +120,18 @@ class EngineDownError(EngineError):
 
 
 class IndexMissingError(EngineError):
-    """The index a pipeline needs has not been built."""
+    """
+    The index a pipeline needs has not been built.
+
+    Args:
+        alias: what was looked for.
+        built: the recipes that the index holds instead, sorted; none: it does not exist.
+    """
+
+    def __init__(self, message: str, *, alias: str = "", built: Iterable[str] = ()) -> None:
+        self.alias = alias
+        self.built = tuple(built)
+        super().__init__(message)
 
 
 class IndexMismatchError(EngineError):
@@ -144,5 +176,6 @@ class CandidateLeakError(InvariantError):
         self.query_id = query_id
         self.doc_ids = frozenset(doc_ids)
         super().__init__(
-            f"query {query_id!r}: documents outside its candidates: {sorted(self.doc_ids)}"
+            f"{of_query(query_id)}documents outside its candidates: "
+            f"{some_ids(sorted(self.doc_ids))}"
         )

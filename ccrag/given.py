@@ -13,7 +13,7 @@ from ccrag.recipes import recipe_of
 from ccrag.stages.asking import put_question
 from ccrag.stages.reading import Reader
 from ccrag.stages.rewriting import Rewriting
-from ccrag.stages.way import Failure, Way
+from ccrag.stages.way import Failure, Way, walk_stages
 from ccrag.stages.writing import Writer
 from ccrag.types import Candidates, Hit, Passage, Query, QueryId, Ranking, Result
 
@@ -69,18 +69,31 @@ class GivenContexts:
 
     def _walk(self, queries: Sequence[Query]) -> list[Way]:
         ways = [Way(query) for query in queries]
-        self._rewriting.rewrite(ways)
-        alive = [way for way in ways if way.error is None]
-        for way in alive:
-            put_question(way, self._settings)
-            self._hand_over(way)
-        if self._encoder is not None:
-            vectors = self._encoder.encode_queries([way.question for way in alive]).vectors
-            for way, vector in zip(alive, vectors, strict=True):
-                way.vector = vector
-        self._reader.read(alive)
-        self._writer.write(alive)
+        walk_stages(
+            ways,
+            (
+                ("variants", self._take_contexts),
+                ("encode", self._encode_questions),
+                ("evidence", self._reader.read),
+                ("answer", self._writer.write),
+            ),
+        )
         return ways
+
+    def _take_contexts(self, ways: list[Way]) -> None:
+        """The question as it will be asked, and the passages given for it."""
+        self._rewriting.rewrite(ways)
+        for way in ways:
+            if way.error is None:
+                put_question(way, self._settings)
+                self._hand_over(way)
+
+    def _encode_questions(self, ways: list[Way]) -> None:
+        if self._encoder is None:
+            return
+        vectors = self._encoder.encode_queries([way.question for way in ways]).vectors
+        for way, vector in zip(ways, vectors, strict=True):
+            way.vector = vector
 
     def _hand_over(self, way: Way) -> None:
         given = self._passages[way.query_id]

@@ -21,7 +21,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from ccrag.config import Settings
+from ccrag.config import Settings, SettingsSource
 from ccrag.errors import ConfigError
 
 ENV_PREFIX = "CCRAG_"
@@ -67,9 +67,11 @@ def load_settings(
             return init_settings, env_settings, InitSettingsSource(settings_cls, toml)
 
     try:
-        return Layered(**_override_layer(overrides))
+        loaded = Layered(**_override_layer(overrides))
     except ValidationError as error:
         raise ConfigError(_first_problem(error)) from error
+    given = loaded.name if isinstance(named, dict) else str(named)
+    return loaded.came_from(SettingsSource(given, tuple(overrides)))
 
 
 def pipeline_names() -> list[str]:

@@ -12,15 +12,13 @@ from typing import Self
 from ccrag.corpus.given import GivenDocuments
 from ccrag.deletion import DeletionReport, delete_documents
 from ccrag.engine.client import Notify, silent
-from ccrag.errors import InputError, UnknownDocumentError
+from ccrag.errors import ONE_QUESTION, InputError, UnknownDocumentError
 from ccrag.indexing import index_corpus, index_documents
 from ccrag.layers import load_settings
 from ccrag.opening import open_pipeline
 from ccrag.pipeline import Pipeline
 from ccrag.stages.way import Failure
 from ccrag.types import Candidates, DocId, Document, Query, Result, Turn
-
-QUERY_ID = "q"
 
 
 class Library:
@@ -168,7 +166,7 @@ class Library:
         index = self.pipeline.index
         found = index.documents(Candidates.whole_index(), [doc_id])
         if doc_id not in found:
-            raise UnknownDocumentError(QUERY_ID, [doc_id], index=index.facts.name)
+            raise UnknownDocumentError(ONE_QUESTION, [doc_id], index=index.facts.name)
         return found[doc_id]
 
 
@@ -185,8 +183,8 @@ def make_query(
     if not text.strip():
         raise InputError("the question is empty")
     if not isinstance(candidates, Candidates):
-        candidates = Candidates.of(candidates, query_id=QUERY_ID)
-    return Query(QUERY_ID, text, candidates, tuple(turns))
+        candidates = Candidates.of(candidates, query_id=ONE_QUESTION)
+    return Query(ONE_QUESTION, text, candidates, tuple(turns))
 
 
 def _parted(

@@ -12,11 +12,13 @@ from ccrag.answering.support import Support
 from ccrag.concurrency import one_at_a_time
 from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
 from ccrag.engine.client import Notify, open_client, silent
-from ccrag.engine.index import Index, IndexFacts, open_index
-from ccrag.errors import ConfigError, IndexMismatchError
+from ccrag.engine.index import Index, IndexFacts, missing, open_index
+from ccrag.errors import ConfigError, IndexMismatchError, IndexMissingError
 from ccrag.given import GivenContexts
+from ccrag.hints import index_command
+from ccrag.layers import load_settings, pipeline_names
 from ccrag.models.cached import CachedEncoder
-from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
+from ccrag.models.encoder import Encoder, encoder_identity, load_encoder, missing_extra
 from ccrag.models.llm import Llm, load_llm
 from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker
@@ -43,6 +45,8 @@ from ccrag.stages.writing import EvidenceOnly, Writer, writer_of
 from ccrag.types import JSON, Passage, Query, QueryId
 
 if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
     from ccrag.models.cached import CachedEncoder
 
 
@@ -77,7 +81,7 @@ class Models:
                 tokens = self._token_encoder(settings)
             if needs_query_vectors(settings):
                 encoder = self._encoder(settings)
-                check_encoder(encoder, index.facts, pipeline=settings.name)
+                check_encoder(encoder, index.facts, settings)
             if needs_reranker(settings):
                 reranker = self._reranker(settings)
             if writer is None and needs_support(settings) and settings.answer.support_model:
@@ -116,7 +120,7 @@ class Models:
         with self._loading:
             if needs_query_vectors(settings):
                 encoder = self._encoder(settings)
-                check_encoder(encoder, index.facts, pipeline=settings.name)
+                check_encoder(encoder, index.facts, settings)
             return self._measuring(settings, encoder, cross_encoder=cross_encoder, nli=nli)
 
     def _measuring(
@@ -172,6 +176,37 @@ class Models:
         return self._entailment[model]
 
 
+def find_index(
+    client: OpenSearch, name: str, settings: Settings, *, command: str | None = None
+) -> Index:
+    """
+    Return the index that the pipeline of `settings` needs.
+
+    Args:
+        command: builds what is missing; None: `index_command` says it.
+
+    Raises:
+        IndexMissingError: it is not built; the message says what is, which packaged pipelines
+            that serves, and which command to run.
+        IndexMismatchError: it does not fit; the message says which command to run.
+    """
+    command = command or index_command(name, settings)
+    try:
+        return open_index(client, name, recipe_of(settings), settings.engine, command=command)
+    except IndexMissingError as error:
+        if not error.built:
+            raise
+        serves = [p for p in pipeline_names() if _serves(p, error.built)]
+        raise missing(error.alias, error.built, command, serves=serves) from error
+
+
+def _serves(pipeline: str, built: Sequence[str]) -> bool:
+    """Whether `built` is all that a packaged pipeline needs, and its extras are installed."""
+    settings = load_settings(pipeline)
+    needed = missing_extra(settings.encoder) if needs_query_vectors(settings) else None
+    return needed is None and recipe_of(settings).fits(built)
+
+
 def open_pipeline(
     settings: Settings, name: str, *, notify: Notify = silent, writer: Writer | None = None
 ) -> Pipeline:
@@ -186,8 +221,7 @@ def open_pipeline(
             command to run.
         ModelError: a model the pipeline needs cannot be had.
     """
-    client = open_client(settings, notify=notify)
-    index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
+    index = find_index(open_client(settings, notify=notify), name, settings)
     return Models().pipeline(settings, index, writer=writer)
 
 
@@ -205,8 +239,7 @@ def open_to_calibrate(
     Raises:
         EngineError, ModelError: as `open_pipeline` and `Models.measuring`.
     """
-    client = open_client(settings, notify=notify)
-    index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
+    index = find_index(open_client(settings, notify=notify), name, settings)
     undecided = settings.model_copy(
         update={"answer": settings.answer.model_copy(update={"answerability": NONE})}
     )
@@ -261,7 +294,7 @@ def show_requests(settings: PipelineSettings, query: Query) -> list[JSON]:
     return first_requests(settings, query, encoder)
 
 
-def check_encoder(encoder: Encoder, facts: IndexFacts, *, pipeline: str) -> None:
+def check_encoder(encoder: Encoder, facts: IndexFacts, settings: Settings) -> None:
     """
     Let only the encoder that made an index's vectors encode its queries.
 
@@ -275,7 +308,7 @@ def check_encoder(encoder: Encoder, facts: IndexFacts, *, pipeline: str) -> None
     raise IndexMismatchError(
         f"index {facts.name!r} holds vectors of another encoder ({name} "
         f"{stored.get(name)!r}, here {asked.get(name)!r}); set encoder.model to it, or run: "
-        f"ccrag index PATH... --index {facts.name} --pipeline {pipeline}"
+        f"{index_command(facts.name, settings)}"
     )
 
 

@@ -6,10 +6,9 @@ The only module that knows the order of stages. The stages themselves are pure a
 Queries travel in batches that share their requests; one that fails does not stop the others.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from time import perf_counter
 
 from ccrag.answering.support import Support
 from ccrag.concurrency import in_order
@@ -19,6 +18,7 @@ from ccrag.errors import (
     CcragError,
     UnknownCollectionError,
     UnknownDocumentError,
+    some_ids,
 )
 from ccrag.models.encoder import Encoder
 from ccrag.models.llm import Llm
@@ -36,12 +36,9 @@ from ccrag.stages.reading import Reader
 from ccrag.stages.reranking import reranking_of
 from ccrag.stages.rewriting import Rewriting, asks_for_rewrites
 from ccrag.stages.units import UnitReading
-from ccrag.stages.way import Failure, Watch, Way, unwatched
+from ccrag.stages.way import Failure, Step, Watch, Way, unwatched, walk_stages
 from ccrag.stages.writing import Writer, writer_of
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
-
-Step = tuple[str, Callable[[list[Way]], None]]
-"""A stage by its name, for the queries of a batch that are not lost yet."""
 
 BATCHES_AT_ONCE = 2
 """While the engine searches for one batch, Python works on the other."""
@@ -168,13 +165,7 @@ class Pipeline:
             ("neighbours", self._passages.widen if self._by_passages else _leave),
             *(self._answering() if answering else UNANSWERED),
         )
-        for name, step in steps:
-            alive = [way for way in ways if way.error is None]
-            began = perf_counter()
-            step(alive)
-            for way in alive:
-                way.seconds[name] = (perf_counter() - began) / len(alive)
-            watch(name, alive)
+        walk_stages(ways, steps, watch=watch)
         return ways
 
     @property
@@ -211,11 +202,12 @@ class Pipeline:
                 )
 
     def _leave_out(self, way: Way, missing: Sequence[DocId]) -> None:
-        known = [d for d in way.query.candidates.doc_ids or () if d not in missing]
+        left_out = set(missing)
+        known = [d for d in way.query.candidates.doc_ids or () if d not in left_out]
         if self.settings.candidates.unknown == "error" or not known:
             way.error = UnknownDocumentError(way.query_id, missing, index=self.index.facts.name)
             return
-        way.note("candidates", f"not in the index, left out: {', '.join(missing)}")
+        way.note("candidates", f"not in the index, left out: {some_ids(missing)}")
         way.query = replace(way.query, candidates=Candidates.of(known, query_id=way.query_id))
 
     def _make_variants(self, ways: list[Way]) -> None:

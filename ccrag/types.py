@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Any, Literal, NamedTuple
 
-from ccrag.errors import EmptyCandidatesError, InputError, InvariantError
+from ccrag.errors import EmptyCandidatesError, InputError, InvariantError, of_query
 
 DocId = str
 PassageId = str
@@ -177,13 +177,13 @@ class Candidates:
             InputError: an id is not a non-empty string (a bare string is not a list of ids).
         """
         if isinstance(doc_ids, str):
-            raise InputError(f"query {query_id!r}: candidates must be a list of ids, got a string")
+            raise InputError(f"{of_query(query_id)}candidates must be a list of ids, got a string")
         unique = tuple(dict.fromkeys(doc_ids))
         if not unique:
             raise EmptyCandidatesError(query_id)
         for doc_id in unique:
             if not isinstance(doc_id, str) or not doc_id:
-                raise InputError(f"query {query_id!r}: candidate id {doc_id!r} is not a string")
+                raise InputError(f"{of_query(query_id)}candidate id {doc_id!r} is not a string")
         return cls(unique, frozenset(unique))
 
     @classmethod

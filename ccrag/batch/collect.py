@@ -23,6 +23,7 @@ from ccrag.errors import InputError, ModelError
 from ccrag.models.provider import BatchProvider, ProviderBatch
 from ccrag.runs.files import Written, entry_of, write_files
 from ccrag.runs.journal import Entry
+from ccrag.runs.status import RunState, other_run, run_status
 from ccrag.stages.way import Failure
 from ccrag.stages.writing import generation_of
 from ccrag.types import Query
@@ -56,6 +57,7 @@ def collect(
     *,
     support: Support | None = None,
     forget: tuple[str, ...] = (),
+    overwrite: bool = False,
 ) -> CollectReport:
     """
     Fetch what has ended, and write what is answered into `out` as `ccrag run` would.
@@ -64,12 +66,15 @@ def collect(
         settings: as they were when the batch was prepared.
         support: holds sentences against their evidence; None: by words.
         forget: ids of batches to wait for no longer; their requests are asked again.
+        overwrite: replace another run that lies in `out`.
 
     Raises:
         ModelError: the provider cannot be reached; what came is kept, and the same call goes on.
         ConfigError: batches are under way at another provider.
-        InputError: `forget` names no batch that is under way.
+        InputError: `forget` names no batch that is under way, or another run lies in `out`.
     """
+    if not overwrite:
+        _check_room(work, out)
     sent = _forget(work, forget)
     check_server(sent, provider)
     ended: list[PartRecord] = []
@@ -92,7 +97,7 @@ def collect(
             out,
             _entries(work, generation, settings),
             settings,
-            run=work.manifest.run,
+            identity=work.manifest.head,
             facts=work.manifest.index,
             prompt=work.manifest.prompt,
             failures=missing,
@@ -106,6 +111,13 @@ def collect(
         under_way=tuple(under_way),
         to_submit=standing.to_submit,
     )
+
+
+def _check_room(work: Work, out: Path) -> None:
+    """Before anything is fetched: `out` must not hold another run."""
+    status = run_status(out, work.manifest.run, parts=work.manifest.identity)
+    if status.state is RunState.OTHER:
+        raise other_run(out, status)
 
 
 def _forget(work: Work, batch_ids: tuple[str, ...]) -> tuple[PartRecord, ...]:

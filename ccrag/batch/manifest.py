@@ -18,6 +18,7 @@ from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.errors import ConfigError, InputError
 from ccrag.runs.files import pipeline_json, replacing
+from ccrag.runs.identity import RunIdentity
 from ccrag.types import JSON, QueryId, Result
 
 FILE_NAME = "manifest.json"
@@ -39,6 +40,13 @@ class Manifest:
     """All that were asked, in order."""
     failures: tuple[tuple[QueryId, str], ...]
     """Those that could not be prepared, and why."""
+    identity: JSON
+    """What the run is made of, by name; see `runs.identity`."""
+
+    @property
+    def head(self) -> JSON:
+        """What the first line of the run's files says of it, as `ccrag run` would write it."""
+        return {"run": self.run, "identity": self.identity}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def manifest_of(
     prompt: Prompt,
     index: IndexFacts,
     *,
-    run: str,
+    identity: RunIdentity,
     queries: tuple[QueryId, ...],
     failures: tuple[tuple[QueryId, str], ...],
 ) -> Manifest:
@@ -68,7 +76,16 @@ def manifest_of(
     kept = {*PipelineSettings.model_fields, "output", "provider", "batch"}
     stored = settings.model_dump(mode="json", include=kept, exclude={"provider": {"api_key"}})
     stored["provider"]["base_url"] = _without_password(settings.provider.base_url)
-    return Manifest(__version__, run, stored, prompt, index, queries, failures)
+    return Manifest(
+        ccrag=__version__,
+        run=identity.digest,
+        settings=stored,
+        prompt=prompt,
+        index=index,
+        queries=queries,
+        failures=failures,
+        identity=identity.parts,
+    )
 
 
 def _without_password(url: str) -> str:

@@ -26,8 +26,9 @@ from ccrag.batch.waiting import write_requests
 from ccrag.config import Settings
 from ccrag.errors import ConfigError, InputError
 from ccrag.pipeline import Pipeline
+from ccrag.runs.identity import run_identity
 from ccrag.runs.journal import Entry, Journal
-from ccrag.runs.run import answer_into, check_ids, run_digest
+from ccrag.runs.run import answer_into, check_ids
 from ccrag.stages.way import Failure
 from ccrag.stages.writing import generation_of
 from ccrag.types import Query, Result
@@ -75,7 +76,8 @@ def prepare(
     check_ids(queries)
     generation = generation_of(settings)
     facts = pipeline.index.facts
-    run = run_digest(settings, facts, queries)
+    identity = run_identity(settings, facts, queries)
+    run = identity.digest
     with locked(folder):
         _make_room(folder, run, overwrite=overwrite)
         with Journal(folder / PREPARED, run_digest=run) as journal:
@@ -91,7 +93,7 @@ def prepare(
             settings,
             generation.prompt,
             facts,
-            run=run,
+            identity=identity,
             queries=tuple(query.query_id for query in queries),
             failures=tuple((failure.query_id, str(failure.error)) for failure in failures),
         )

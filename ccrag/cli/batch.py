@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.calls import calls_line
-from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import IndexName, Overrides, PipelineName
+from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
+from ccrag.cli.options import IndexName, Overrides, Overwrite, PipelineName, Verbose
 from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def prepare(
     whole_index: Annotated[
         bool, typer.Option("--all", help="Queries without candidates may use the whole index.")
     ] = False,
+    verbose: Verbose = False,
 ) -> None:
     """
     Retrieve evidence for a query file and write the requests for a language model.
@@ -58,7 +59,7 @@ def prepare(
             report = step.prepare(
                 opened, asked, out, settings, overwrite=overwrite, on_progress=on_progress
             )
-    _show_prepared(report, out)
+    _show_prepared(report, out, verbose=verbose)
 
 
 @app.command()
@@ -116,6 +117,8 @@ def collect(
             help="Wait for this batch no longer; ask its requests anew.",
         ),
     ] = None,
+    overwrite: Overwrite = False,
+    verbose: Verbose = False,
 ) -> None:
     """
     Fetch the replies of ended batches and write the same files as `ccrag run`.
@@ -145,19 +148,19 @@ def collect(
                 settings,
                 support=open_support(settings),
                 forget=tuple(forget or ()),
+                overwrite=overwrite,
             )
         answered = report.answered
         problems = validate(out, format=Format.LONGEVAL, queries=answered) if answered else []
-    _show_collected(report, problems, folder, out)
+    _show_collected(report, problems, folder, out, verbose=verbose)
     if report.written.calls.calls:
         typer.echo(f"language model: {calls_line(report.written.calls, settings.provider)}")
     if report.missing or problems:
         raise typer.Exit(1)
 
 
-def _show_prepared(report: "PrepareReport", out: Path) -> None:
-    for failure in report.failures:
-        typer.echo(f"failed: {failure.error}", err=True)
+def _show_prepared(report: "PrepareReport", out: Path, *, verbose: bool) -> None:
+    show_failures(report.failures, verbose=verbose)
     resumed = f", {report.resumed} of them earlier" if report.resumed else ""
     typer.echo(
         f"{out}: {report.prepared} of {report.queries} queries prepared{resumed}, "
@@ -195,7 +198,12 @@ def _show_status(report: "StatusReport") -> None:
 
 
 def _show_collected(
-    report: "CollectReport", problems: "list[Problem]", folder: Path, out: Path
+    report: "CollectReport",
+    problems: "list[Problem]",
+    folder: Path,
+    out: Path,
+    *,
+    verbose: bool,
 ) -> None:
     for part in report.ended:
         replies = f"{part.kept} of {len(part.custom_ids)} replies"
@@ -203,8 +211,8 @@ def _show_collected(
         _show_first([f"{part.batch_id}: {problem}" for problem in part.problems])
     for batch in report.under_way:
         typer.echo(f"{batch.batch_id} {batch.status}: not collected yet", err=True)
-    _show_first([f"missing {each.query_id}: {each.error}" for each in report.missing])
-    _show_first([str(problem) for problem in problems])
+    show_failures(report.missing, what="missing", verbose=verbose)
+    show_problems(problems, verbose=verbose)
     typer.echo(
         f"{out}: {report.written.answered} of {report.queries} queries answered, "
         f"{report.written.abstained} abstentions"

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import Collection, IndexName, Overrides, PipelineName, WholeIndex
+from ccrag.cli.errors import check_room, notify, user_errors
+from ccrag.cli.options import (
+    Collection,
+    IndexName,
+    Overrides,
+    Overwrite,
+    PipelineName,
+    WholeIndex,
+)
 from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -41,6 +48,7 @@ def calibrate(
     seed: Annotated[int, typer.Option(min=0, help="Decides what is held back when.")] = 0,
     whole_index: WholeIndex = False,
     collection: Collection = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """
     Learn from judged queries when to abstain, and say what that is worth on queries held back.
@@ -60,6 +68,7 @@ def calibrate(
     with user_errors():
         if out.suffix != SUFFIX:
             raise InputError(f"the name of a calibration ends in {SUFFIX}", path=out)
+        check_room(out, overwrite=overwrite)
         settings = load_settings(pipeline, overrides or [])
         asked = read_queries(queries, whole_index=whole_index, collection=collection)
         texts = {query.query_id: query.text for query in asked}

@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from ccrag.cli.calls import calls_line, wanted_judge
-from ccrag.cli.errors import user_errors
+from ccrag.cli.errors import check_room, user_errors
 from ccrag.cli.options import (
     Answerable,
     Baseline,
@@ -21,11 +21,13 @@ from ccrag.cli.options import (
     Measures,
     Nli,
     Nuggets,
+    Overwrite,
     Qrels,
     Quotes,
     Seed,
     Stemmer,
     chosen_measures,
+    split_names,
 )
 from ccrag.formats import Format
 
@@ -87,6 +89,7 @@ def eval_command(
     format_: TaskFormat = None,
     by_collection: ByCollection = False,
     per_query: PerQuery = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -109,10 +112,12 @@ def eval_command(
     with user_errors():
         if overrides and not judge:
             raise InputError("--set is for a judge; add --judge")
+        check_room(per_query, overwrite=overwrite)
         opened = wanted_judge(judge, overrides or [], nuggets)
         preset, asked = preset_of(format_), read_queries(queries, whole_index=True)
         chosen = chosen_measures(
-            measures or preset.measures,
+            measures,
+            preset=preset.measures,
             stemmer=stemmer and preset.stemmer,
             nli=nli,
             bertscore=bertscore,
@@ -130,6 +135,7 @@ def eval_command(
             read_runs(runs),
             _with_texts(files, documents or []),
             chosen,
+            required=split_names(measures),
             baseline=baseline,
             all_pairs=all_pairs,
             draws=significance.DRAWS if draws is None else draws,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.calls import calls_line, wanted_judge
-from ccrag.cli.errors import notify, user_errors
+from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
 from ccrag.cli.options import (
     Answerable,
     Baseline,
@@ -20,10 +20,12 @@ from ccrag.cli.options import (
     Nli,
     Nuggets,
     Overrides,
+    Overwrite,
     Qrels,
     Quotes,
     Seed,
     Stemmer,
+    Verbose,
     chosen_measures,
     split_names,
 )
@@ -77,11 +79,14 @@ def experiment_command(
     seed: Seed = None,
     sections: Sections = 60,
     whole_index: WholeIndex = False,
+    overwrite: Overwrite = False,
+    verbose: Verbose = False,
 ) -> None:
     """
     Run pipelines over a query file, measure and compare them; writes report.html and results.
 
-    Finished runs in the folder are reused, unfinished ones gone on with.
+    Finished runs in the folder are reused, unfinished ones gone on with; a run of other settings,
+    index or queries that lies under the same name is replaced with --overwrite only.
 
     Example: ccrag experiment queries.jsonl --index demo --pipelines single-query-bm25,default
     --grid fusion.rrf_k=10,60 --qrels qrels.txt --out experiment
@@ -116,28 +121,30 @@ def experiment_command(
                 answerable=answerable,
             ),
             measures=chosen,
+            required=split_names(measures),
             baseline=baseline,
             primary=primary,
             draws=significance.DRAWS if draws is None else draws,
             seed=significance.SEED if seed is None else seed,
             sections=sections,
+            overwrite=overwrite,
             notify=notify,
             progress=progress_bar,
         )
     if opened is not None:
         typer.echo(f"judge: {calls_line(opened.totals, opened.provider)}", err=True)
-    _report(experiment, out)
+    _report(experiment, out, verbose=verbose)
 
 
-def _report(experiment: "Experiment", out: Path) -> None:
+def _report(experiment: "Experiment", out: Path, *, verbose: bool) -> None:
     from ccrag.cli import eval_tables
 
     eval_tables.show(experiment.outcome)
     failed = False
     for run in experiment.runs:
-        for problem in (*(failure.error for failure in run.failures), *run.problems):
-            typer.echo(f"{run.name}: {problem}", err=True)
-            failed = True
+        failed = failed or bool(run.failures or run.problems)
+        show_failures(run.failures, what=run.name, verbose=verbose)
+        show_problems(run.problems, verbose=verbose)
         if run.failures:
             typer.echo(
                 f"{run.name}: {len(run.failures)} of {len(experiment.queries)} queries failed; "

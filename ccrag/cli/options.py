@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ccrag.errors import InputError
+from ccrag.errors import ONE_QUESTION, InputError
 
 if TYPE_CHECKING:
     from ccrag.cli.calls import OpenedJudge
@@ -34,6 +34,14 @@ DocsFile = Annotated[
 ]
 WholeIndex = Annotated[
     bool, typer.Option("--all", help="Every document of the index is a candidate.")
+]
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="A line for every failure and fault, not one for each cause."),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what lies there from an earlier command.")
 ]
 
 Collection = Annotated[
@@ -103,9 +111,9 @@ def read_candidates(
     if whole_index:
         return Candidates.whole_index()
     if docs_file is not None:
-        return Candidates.of(read_doc_ids(docs_file), query_id="command line")
+        return Candidates.of(read_doc_ids(docs_file), query_id=ONE_QUESTION)
     ids = [doc_id.strip() for doc_id in (docs or "").split(",")]
-    return Candidates.of([doc_id for doc_id in ids if doc_id], query_id="command line")
+    return Candidates.of([doc_id for doc_id in ids if doc_id], query_id=ONE_QUESTION)
 
 
 def given_overrides(section: str, given: Mapping[str, int | str | Path | None]) -> list[str]:
@@ -130,12 +138,13 @@ def chosen_measures(
     bertscore: Path | None,
     bertscore_layers: int,
     judge: "OpenedJudge | None" = None,
+    preset: str | None = None,
 ) -> "tuple[Measure, ...]":
     """
-    The measures named, or all that are known here; the models given are loaded.
+    The measures named, or else those of a preset or all known here; the models given are loaded.
 
     Raises:
-        InputError: a name means nothing.
+        InputError: a name means nothing, or is named and cannot be computed here.
         ModelError: a model cannot be had, or is of another kind.
     """
     from ccrag.evaluation.bertscore import load_bert_scorer
@@ -149,5 +158,6 @@ def chosen_measures(
         judge=None if judge is None else judge.judge,
         nuggets=None if judge is None else judge.nuggets,
     )
-    wanted = split_names(names)
-    return select_measures(wanted, known) if wanted else known
+    asked = split_names(names)
+    wanted = asked or split_names(preset)
+    return select_measures(wanted, known, required=asked) if wanted else known

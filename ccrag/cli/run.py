@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.calls import calls_line
-from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import Overrides, PipelineName
+from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
+from ccrag.cli.options import Overrides, PipelineName, Verbose
 from ccrag.cli.progress import progress_bar
 from ccrag.errors import InputError
 from ccrag.formats import Format
@@ -35,7 +35,7 @@ def run(
         bool, typer.Option("--resume", help="Go on with an unfinished run, failed queries too.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Begin anew where an unfinished run lies.")
+        bool, typer.Option("--overwrite", help="Begin anew where a run lies, finished or not.")
     ] = False,
     whole_index: Annotated[
         bool, typer.Option("--all", help="Queries without candidates may use the whole index.")
@@ -44,6 +44,7 @@ def run(
         str | None,
         typer.Option("--collection", metavar="NAME", help="Queries without candidates use this."),
     ] = None,
+    verbose: Verbose = False,
 ) -> None:
     """
     Answer a query file: responses.jsonl, run.trec, ir-metadata.yml and provenance.json.
@@ -76,7 +77,7 @@ def run(
                 on_progress=on_progress,
             )
         problems = _problems(report, queries, asked, format_)
-    _report(report, problems, settings.provider)
+    _report(report, problems, settings.provider, verbose=verbose)
 
 
 def _open(
@@ -104,7 +105,7 @@ def _problems(
     from ccrag.evaluation.validate import validate
     from ccrag.runs.shapes import MTRAG
 
-    if not report.answered:
+    if not report.answered or report.finished_earlier:
         return []
     if format_ in MTRAG:
         return validate(report.out, format=format_, queries=path)
@@ -113,11 +114,14 @@ def _problems(
     return validate(report.out, format=format_, queries=expected)
 
 
-def _report(report: "RunReport", problems: "list[Problem]", provider: "ProviderSettings") -> None:
-    for failure in report.failures:
-        typer.echo(f"failed: {failure.error}", err=True)
-    for problem in problems:
-        typer.echo(str(problem), err=True)
+def _report(
+    report: "RunReport", problems: "list[Problem]", provider: "ProviderSettings", *, verbose: bool
+) -> None:
+    if report.finished_earlier:
+        typer.echo(f"{report.out}: finished earlier, {report.queries} queries; nothing was asked")
+        return
+    show_failures(report.failures, verbose=verbose)
+    show_problems(problems, verbose=verbose)
     resumed = f", {report.resumed} of them earlier" if report.resumed else ""
     typer.echo(
         f"{report.out}: {report.answered} of {report.queries} queries answered{resumed}, "
@@ -132,6 +136,9 @@ def _report(report: "RunReport", problems: "list[Problem]", provider: "ProviderS
             err=True,
         )
     if report.failures:
-        typer.echo("the same command with --resume tries the failed ones again", err=True)
+        typer.echo(
+            "the same command with --resume tries the failed ones again, once the cause is mended",
+            err=True,
+        )
     if report.failures or problems:
         raise typer.Exit(1)

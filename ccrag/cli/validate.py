@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ccrag.cli.errors import user_errors
+from ccrag.cli.errors import show_problems, user_errors
+from ccrag.cli.options import Verbose
 from ccrag.formats import Format
 
 
@@ -18,9 +19,12 @@ def validate_command(
     depth: Annotated[
         int | None, typer.Option(min=1, help="Lines run.trec may have per query.")
     ] = None,
+    verbose: Verbose = False,
 ) -> None:
     """
     List everything that is wrong with a submission; exit 1 when there is anything.
+
+    One line a kind of fault, with a count and three places; --verbose lists every place.
 
     Example: ccrag validate out --format longeval --queries queries.jsonl
     """
@@ -30,8 +34,7 @@ def validate_command(
     with user_errors():
         asked = read_queries(queries, whole_index=False) if format_ is Format.LONGEVAL else queries
         problems = validate(path, format=format_, queries=asked, depth=depth)
-    for problem in problems:
-        typer.echo(str(problem), err=True)
+    show_problems(problems, verbose=verbose)
     if problems:
         typer.echo(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}", err=True)
         raise typer.Exit(1)

@@ -4,9 +4,9 @@ Every setting, its default, its range and its meaning. `layers` says where value
 Pure stages never see these objects: `pipeline` hands them the values they need.
 """
 
-from typing import Self
+from typing import NamedTuple, Self
 
-from pydantic import model_validator
+from pydantic import PrivateAttr, model_validator
 
 from ccrag.config.index import (
     Bm25Settings,
@@ -67,6 +67,7 @@ __all__ = [
     "SelectSettings",
     "ServeSettings",
     "Settings",
+    "SettingsSource",
     "UnitSettings",
     "VariantSettings",
     "VectorSettings",
@@ -160,8 +161,29 @@ class PipelineSettings(Section):
         return (*wordings, *more)
 
 
+class SettingsSource(NamedTuple):
+    """Where settings came from, as it would be typed again."""
+
+    pipeline: str = ""
+    """A packaged name or a TOML file's path; empty: they were not loaded."""
+    overrides: tuple[str, ...] = ()
+    """`section.key=value`, as `--set` takes them."""
+
+
 class Settings(PipelineSettings):
     """All settings of one command."""
+
+    _source: SettingsSource = PrivateAttr(default=SettingsSource())
+
+    @property
+    def source(self) -> SettingsSource:
+        """Where they came from, for commands that an error recommends; no part of any digest."""
+        return self._source
+
+    def came_from(self, source: SettingsSource) -> Self:
+        """Keep where they came from, and return them."""
+        self._source = source
+        return self
 
     engine: EngineSettings = EngineSettings()
     node: NodeSettings = NodeSettings()

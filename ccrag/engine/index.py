@@ -47,6 +47,16 @@ class IndexFacts:
     """Documents per named collection, by name."""
     units_index: str | None = None
     """The concrete index of units, where the recipe reads them."""
+    served_by: str | None = None
+    """The recipe whose index, with vectors, serves this one; None: its own."""
+
+    @property
+    def passages_id(self) -> str:
+        """Name of the passages as the recipe's own index has it, whichever index serves them."""
+        if self.served_by is None:
+            return self.passages_index
+        own = fingerprint("passages", self.corpus, self.recipe)
+        return f"{passages_alias(self.name, self.recipe)}-{own}"
 
 
 class Index:
@@ -230,26 +240,30 @@ class Index:
 
 
 def open_index(
-    client: OpenSearch, name: str, recipe: Recipe, settings: EngineSettings, *, pipeline: str
+    client: OpenSearch, name: str, recipe: Recipe, settings: EngineSettings, *, command: str
 ) -> Index:
     """
-    The index a pipeline needs, checked against it.
+    Return the index a pipeline needs, checked against it.
+
+    A recipe without vectors is served by an index that holds the same passages with vectors, too,
+    where its own is not built or was cut from other documents.
 
     Args:
-        pipeline: its name, for the command that an error recommends.
+        command: builds what is missing; for the message of an error.
 
     Raises:
-        IndexMissingError: it has not been built; the message names the command.
+        IndexMissingError: it has not been built; the message names what is, and the command.
         IndexMismatchError: it was built from other documents or settings than it should be.
     """
-    command = f"ccrag index PATH... --index {name} --pipeline {pipeline}"
-    passages_index, passages_meta = _resolve(client, passages_alias(name, recipe), command)
     documents_index, documents_meta = _resolve(client, documents_alias(name), command)
-    recipe = replace(recipe, encoder=tuple(map(tuple, passages_meta.get("encoder", ()))))
-    _check_meta(name, recipe, passages_meta, documents_meta, command)
+    passages_index, passages_meta = _serving(client, name, recipe, documents_meta, command)
+    served_by = None if passages_meta["recipe"] == recipe.name else passages_meta["recipe"]
+    if served_by is None or recipe.needs_encoder:
+        recipe = replace(recipe, encoder=recipe.with_vectors_of(passages_meta).encoder)
     units_index = None
     if recipe.units is not None:
-        units_index, units_meta = _resolve(client, units_alias(name, recipe.units), command)
+        units = units_alias(name, recipe.units)
+        units_index, units_meta = _resolve(client, units, command, built=_built(client, name))
         _check_units(name, recipe.units, units_meta, documents_meta, command)
     facts = IndexFacts(
         name=name,
@@ -263,17 +277,76 @@ def open_index(
         recipe=recipe,
         collections=dict(sorted(passages_meta.get("collections", {}).items())),
         units_index=units_index,
+        served_by=served_by,
     )
     return Index(client, facts, settings)
 
 
-def _resolve(client: OpenSearch, alias: str, command: str) -> tuple[str, Mapping[str, Any]]:
+def _serving(
+    client: OpenSearch, name: str, recipe: Recipe, documents: Mapping[str, Any], command: str
+) -> tuple[str, Mapping[str, Any]]:
+    """The first index of passages that serves `recipe` and fits the documents, and its `_meta`."""
+    built = _built(client, name)
+    found = recipe.served_by(built)
+    if not found:
+        raise missing(passages_alias(name, recipe), built, command)
+    mismatch: IndexMismatchError | None = None
+    for serving in found:
+        alias = passages_alias(name, replace(recipe, name=serving))
+        index, meta = _resolve(client, alias, command)
+        try:
+            _check_meta(name, recipe.with_vectors_of(meta), meta, documents, command)
+        except IndexMismatchError as error:
+            mismatch = mismatch or error
+            continue
+        return index, meta
+    raise mismatch or missing(passages_alias(name, recipe), built, command)
+
+
+def _built(client: OpenSearch, name: str) -> list[str]:
+    """The recipes and groupings that are built under `name`, as `ListedIndex.recipes` has them."""
+    prefix = f"ccrag-{name}-"
+    with engine_errors(f"list what is built of {name}"):
+        found = client.indices.get_alias(
+            index=f"{prefix}*", params={"ignore_unavailable": "true", "allow_no_indices": "true"}
+        )
+    aliases = {alias for index in found.values() for alias in index["aliases"]}
+    kinds = (("passages-", "passages-"), ("units-", ""))
+    return sorted(
+        alias.removeprefix(prefix + cut)
+        for alias in aliases
+        for kind, cut in kinds
+        if alias.startswith(prefix + kind)
+    )
+
+
+def missing(
+    alias: str, built: Sequence[str], command: str, *, serves: Sequence[str] = ()
+) -> IndexMissingError:
+    """
+    Return the error that `alias` is not built.
+
+    Args:
+        built: what is built of the index; none: it does not exist.
+        serves: the pipelines that this serves.
+    """
+    there = f" (built: {', '.join(built)}" if built else ""
+    if built:
+        there += f"; serves: {', '.join(serves)})" if serves else ")"
+    return IndexMissingError(
+        f"no index {alias}{there}; build it: {command}", alias=alias, built=built
+    )
+
+
+def _resolve(
+    client: OpenSearch, alias: str, command: str, *, built: Sequence[str] = ()
+) -> tuple[str, Mapping[str, Any]]:
     """The one concrete index behind `alias` and its `_meta`."""
     with engine_errors(f"open {alias}"):
         try:
             answer = client.indices.get_mapping(index=alias)
         except NotFoundError as error:
-            raise IndexMissingError(f"no index {alias}; build it: {command}") from error
+            raise missing(alias, built, command) from error
     if len(answer) != 1:
         raise IndexMismatchError(f"{alias} points to {len(answer)} indices; rebuild it: {command}")
     [(index, body)] = answer.items()

@@ -11,11 +11,20 @@ Names of indices and aliases, and the fingerprints in them. Pure.
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
-from ccrag.engine.templates import KINDS, Kind, VectorMode, template_digest, vector_template
+from ccrag.engine.templates import (
+    KINDS,
+    VECTOR_MODES,
+    Kind,
+    VectorMode,
+    template_digest,
+    vector_template,
+)
 from ccrag.errors import ConfigError
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
@@ -56,6 +65,45 @@ class Recipe:
         """What an index must hold for it, as `indexes.ListedIndex.recipes` calls it."""
         units = () if self.units is None else (f"units-{self.units.name}",)
         return frozenset((self.name, *units))
+
+    def served_by(self, names: Iterable[str]) -> list[str]:
+        """
+        Return those of `names` whose passages are the ones this recipe asks for, best first.
+
+        That is its own name, and without vectors any recipe that stores the same passages with
+        vectors: BM25 counts and ranks the same texts there. Exact vectors go before a graph; then
+        the name decides.
+        """
+        known = set(names)
+        own = [self.name] if self.name in known else []
+        if self.vectors is not None:
+            return own
+        return own + [
+            name for mode in VECTOR_MODES for name in sorted(known) if self._adds(name, mode)
+        ]
+
+    def fits(self, names: Collection[str]) -> bool:
+        """Return whether an index that holds `names` serves this recipe."""
+        units = self.units is None or f"units-{self.units.name}" in names
+        return units and bool(self.served_by(names))
+
+    def _adds(self, name: str, mode: VectorMode) -> bool:
+        """Whether `name` is this recipe's with vectors; names are made by `recipes.recipe_of`."""
+        if self.needs_encoder:
+            return name != self.name and name.replace(f"-{mode}-", "-", 1) == self.name
+        return name.startswith(f"{self.name}-{mode}-")
+
+    def with_vectors_of(self, meta: Mapping[str, Any]) -> "Recipe":
+        """Return the recipe of an index that serves this one, by the index's `_meta`."""
+        stored = meta["parameters"].get("vectors", "none")
+        encoder = tuple((str(key), str(value)) for key, value in meta.get("encoder", ()))
+        return replace(
+            self,
+            name=meta["recipe"],
+            parameters=tuple(sorted({**dict(self.parameters), "vectors": stored}.items())),
+            vectors=next((mode for mode in VECTOR_MODES if mode == stored), None),
+            encoder=encoder,
+        )
 
     @property
     def dimension(self) -> int:

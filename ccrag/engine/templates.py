@@ -12,6 +12,7 @@ from ccrag.types import JSON
 
 Kind = Literal["documents", "passages", "units"]
 VectorMode = Literal["exact", "hnsw"]
+VECTOR_MODES: tuple[VectorMode, ...] = ("exact", "hnsw")
 KINDS: tuple[Kind, ...] = ("documents", "passages", "units")
 
 

@@ -1,7 +1,8 @@
 """The measures by name, in the order of a report."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from ccrag.errors import InputError
 from ccrag.evaluation.bertscore import BertScorer, bertscore_measure
 from ccrag.evaluation.citing import citation_measures, cited_document_measures
 from ccrag.evaluation.entailment import NliScorer, entailment_measures
@@ -48,14 +49,20 @@ def default_measures(
     )
 
 
-def select_measures(names: Sequence[str], known: Sequence[Measure]) -> tuple[Measure, ...]:
+def select_measures(
+    names: Sequence[str], known: Sequence[Measure], *, required: Collection[str] = ()
+) -> tuple[Measure, ...]:
     """
     The measures named, each once; a name that is not `known` is read as ir-measures reads it.
 
     With ROUGE comes `question-rougeL` if it is known, for echoing the question scores high there.
 
+    Args:
+        required: the names that a person asked for; the others are left out with their reason where
+            they cannot be computed.
+
     Raises:
-        InputError: a name means nothing.
+        InputError: a name means nothing, or one that is required cannot be computed here.
     """
     by_name = {measure.name: measure for measure in known}
     wanted = list(dict.fromkeys(names))
@@ -63,4 +70,8 @@ def select_measures(names: Sequence[str], known: Sequence[Measure]) -> tuple[Mea
         rouge = [at for at, name in enumerate(wanted) if name in ROUGE]
         if rouge:
             wanted.insert(rouge[-1] + 1, QUESTION_OVERLAP)
-    return tuple(by_name.get(name) or retrieval_measure(name) for name in wanted)
+    chosen = tuple(by_name.get(name) or retrieval_measure(name) for name in wanted)
+    for measure in chosen:
+        if measure.unavailable is not None and measure.name in required:
+            raise InputError(f"measure {measure.name} {measure.unavailable}")
+    return chosen

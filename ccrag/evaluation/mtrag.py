@@ -33,7 +33,7 @@ V = TypeVar("V")
 
 def is_task_file(path: Path) -> bool:
     """Whether the first record of a JSON Lines file has a `task_id`."""
-    if path.suffix != ".jsonl":
+    if ".jsonl" not in path.suffixes:
         return False
     first = next(iter(checked_records(path, {})), None)
     return first is not None and "task_id" in first.value
@@ -101,7 +101,7 @@ def _plain(task_id: QueryId) -> QueryId:
 def _lists(path: Path, key: str) -> Iterator[tuple[QueryId, list[object]]]:
     for record in checked_records(path, {"task_id": "a non-empty string"}):
         if key in record.value:
-            yield str(record.value["task_id"]), items(record.value[key])
+            yield str(record.value["task_id"]).strip(), items(record.value[key])
 
 
 def _ranked(path: Path, record: Record) -> Ranked:

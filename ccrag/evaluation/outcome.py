@@ -1,6 +1,6 @@
 """Several runs measured and compared: all that `ccrag eval` shows, in whatever form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ccrag.errors import InputError
@@ -39,6 +39,7 @@ def assess(
     gold: Gold,
     measures: Sequence[Measure],
     *,
+    required: Collection[str] = (),
     baseline: str | None = None,
     all_pairs: bool = False,
     draws: int = DRAWS,
@@ -48,14 +49,17 @@ def assess(
     Measure `runs`, whose names differ, and compare them.
 
     Args:
+        required: measures that a person asked for by name.
         baseline: the run the others are compared with; None: the first.
         all_pairs: compare every run with every other instead.
 
     Raises:
-        InputError: no run, a baseline that is none of them, or one together with all pairs.
+        InputError: no run, a baseline that is none of them, or one together with all pairs; or a
+            required measure that no run can have.
     """
     names = [run.name for run in runs]
     chosen = _baseline(names, baseline, all_pairs=all_pairs)
+    check_required(required, runs, gold, measures)
     scores = {run.name: evaluate(run, gold, measures) for run in runs}
     compared = {
         measure.name: compare_runs(scores, measure.name, baseline=chosen, draws=draws, seed=seed)
@@ -69,6 +73,21 @@ def assess(
         draws=draws,
         seed=seed,
     )
+
+
+def check_required(
+    required: Collection[str], runs: Sequence[RunData], gold: Gold, measures: Sequence[Measure]
+) -> None:
+    """
+    Let no measure that was asked for by name be missing from all runs.
+
+    Raises:
+        InputError: one is; the message says what it needs.
+    """
+    for measure in measures:
+        obstacles = [measure.obstacle(run, gold) for run in runs]
+        if measure.name in required and all(obstacles):
+            raise InputError(f"measure {measure.name} {obstacles[0]}")
 
 
 def _baseline(names: Sequence[str], baseline: str | None, *, all_pairs: bool) -> str | None:

@@ -10,11 +10,12 @@ import orjson
 from ccrag.errors import InputError
 from ccrag.evaluation import mtrag
 from ccrag.evaluation.gold import Gold, Quote
-from ccrag.evaluation.records import by_query, checked_records, required_query_id
+from ccrag.evaluation.records import by_query, checked_records, not_empty, required_query_id
 from ccrag.evaluation.rundata import Place, Ranked, RunAnswer, RunData, RunSentence
-from ccrag.evaluation.validate.jsonl import Record, file_bytes
+from ccrag.evaluation.validate.jsonl import Record
 from ccrag.evaluation.validate.shape import Kinds, is_whole, items, shape_problems
-from ccrag.formats.trec_run import Qrels, read_qrels, read_run
+from ccrag.formats.plain_files import file_bytes
+from ccrag.formats.trec_run import Qrels, merge_qrels, read_qrels, read_run
 from ccrag.types import JSON, Evidence, QueryId
 
 RESPONSES = "responses.jsonl"
@@ -88,20 +89,24 @@ def read_gold(
 def read_judgements(path: Path) -> Qrels:
     """Relevance judgements: TREC or TSV, all such files of a folder, or tasks with `relevant`."""
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in (".tsv", ".txt", ".qrels"))
+        files = sorted(file for file in path.iterdir() if _is_qrels(file))
         if not files:
             raise InputError("no judgements in this folder; expected .tsv, .txt, .qrels", path=path)
-        return {query_id: judged for file in files for query_id, judged in read_qrels(file).items()}
+        return merge_qrels(files)
     return mtrag.read_relevant(path) if mtrag.is_task_file(path) else read_qrels(path)
+
+
+def _is_qrels(file: Path) -> bool:
+    name = file.name.removesuffix(".gz")
+    return file.is_file() and Path(name).suffix in (".tsv", ".txt", ".qrels")
 
 
 def read_gold_answers(path: Path) -> dict[QueryId, str]:
     """JSONL `query_id, gold_answer`; or tasks with `targets`."""
     if mtrag.is_task_file(path):
         return mtrag.read_targets(path)
-    return by_query(
-        path, {"gold_answer": "a non-empty string"}, lambda record: str(record.value["gold_answer"])
-    )
+    kinds: Kinds = {"gold_answer": "a non-empty string"}
+    return not_empty(path, by_query(path, kinds, lambda r: str(r.value["gold_answer"])))
 
 
 def read_quotes(path: Path) -> dict[QueryId, tuple[Quote, ...]]:
@@ -113,18 +118,18 @@ def read_quotes(path: Path) -> dict[QueryId, tuple[Quote, ...]]:
     }
     for record in checked_records(path, kinds):
         query_id = required_query_id(path, record)
-        quote = Quote(str(record.value["doc_id"]), str(record.value["quote"]))
-        quotes[query_id] = (*quotes.get(query_id, ()), quote)
-    return quotes
+        quote = Quote(str(record.value["doc_id"]).strip(), str(record.value["quote"]))
+        if quote not in quotes.get(query_id, ()):
+            quotes[query_id] = (*quotes.get(query_id, ()), quote)
+    return not_empty(path, quotes)
 
 
 def read_answerable(path: Path) -> dict[QueryId, bool]:
     """JSONL `query_id, answerable`; or tasks with `answerability`."""
     if mtrag.is_task_file(path):
         return mtrag.read_answerability(path)
-    return by_query(
-        path, {"answerable": "true or false"}, lambda record: record.value["answerable"] is True
-    )
+    kinds: Kinds = {"answerable": "true or false"}
+    return not_empty(path, by_query(path, kinds, lambda r: r.value["answerable"] is True))
 
 
 def _read_folder(folder: Path, name: str) -> RunData:

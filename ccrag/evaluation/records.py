@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ccrag.errors import InputError
-from ccrag.evaluation.validate.jsonl import Record, read_records
+from ccrag.evaluation.validate.jsonl import Record, read_lenient
 from ccrag.evaluation.validate.shape import Kinds, at, is_text, is_whole, shape_problems
 from ccrag.types import QueryId
 
@@ -21,7 +21,7 @@ def checked_records(path: Path, kinds: Kinds) -> Iterator[Record]:
         InputError: it cannot be read, a line holds no sound object, or a key is not as `kinds`
             says.
     """
-    records, problems = read_records(path)
+    records, problems = read_lenient(path)
     for problem in problems:
         raise InputError(problem.message, path=path, line=problem.line)
     for record in records:
@@ -33,7 +33,7 @@ def checked_records(path: Path, kinds: Kinds) -> Iterator[Record]:
 def query_id_of(value: Mapping[str, object]) -> QueryId | None:
     """The query's id as a string, under any name it has in submissions; None without one."""
     found = (at(value, key) for key in ID_KEYS)
-    return next((str(item) for item in found if is_text(item) or is_whole(item)), None)
+    return next((str(item).strip() for item in found if is_text(item) or is_whole(item)), None)
 
 
 def by_query(path: Path, kinds: Kinds, value_of: Callable[[Record], T]) -> dict[QueryId, T]:
@@ -50,6 +50,18 @@ def by_query(path: Path, kinds: Kinds, value_of: Callable[[Record], T]) -> dict[
             raise InputError(f"query {query_id!r} stands twice", path=path, line=record.line)
         values[query_id] = value_of(record)
     return values
+
+
+def not_empty(path: Path, known: dict[QueryId, T]) -> dict[QueryId, T]:
+    """
+    Return what a file of gold data holds.
+
+    Raises:
+        InputError: nothing; every query would be left out of the measures without a word.
+    """
+    if not known:
+        raise InputError("holds nothing of what was expected of it", path=path)
+    return known
 
 
 def required_query_id(path: Path, record: Record) -> QueryId:

@@ -74,6 +74,9 @@ def ranking_notes(run: RunData, gold: Gold) -> list[str]:
         return []
     ranked, qrels, note = one_level(run.rankings, judged_queries(gold))
     notes = [] if note is None else [note]
+    beyond = len(gold.qrels.keys() - gold.queries.keys())
+    if beyond:
+        notes.append(f"{beyond} judged queries are not in the query file and were left aside")
     if qrels and ranked and not any_judged(ranked, qrels):
         notes.append("none of the ranked ids is judged: do run and judgements use the same ids?")
     barren = sum(max(judged.values()) <= 0 for judged in qrels.values())

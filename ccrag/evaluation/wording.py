@@ -2,6 +2,12 @@
 Measures of the answer's words: ROUGE, overlap with the question, length, coverage.
 
 An answer is scored as submitted, so an abstention's sentence is text like any other.
+
+ROUGE's own tokens are runs of `a-z0-9`, which cuts `Müller` in pieces and drops Chinese. So they
+are taken where both texts hold no other letter or digit: there the figures are those of the package
+`rouge-score`. Elsewhere the tokens are the words of `retrieval.analysis` in any script; each
+character of Chinese, Japanese, Korean, Thai, Lao, Myanmar and Khmer is one by itself. Only English
+is stemmed.
 """
 
 import re
@@ -11,12 +17,13 @@ from importlib.util import find_spec
 from typing import Any
 
 from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
-from ccrag.retrieval.analysis import unique_terms
+from ccrag.retrieval.analysis import is_cjk, runs, unique_terms
 
 INSTALL = "pip install 'ccrag[eval]'"
 QUESTION_OVERLAP = "question-rougeL"
 ROUGE = ("rougeL", "rouge1", "rouge2")
-_READABLE = re.compile("[a-z0-9]", re.IGNORECASE | re.ASCII)
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Myanmar and Khmer, which part no words; Chinese, Japanese and Korean: `is_cjk`."""
 
 
 def rouge_measures(*, stemmer: bool = True) -> tuple[Measure, ...]:
@@ -86,17 +93,42 @@ def _rouge_missing() -> str | None:
 
 
 def _f1(kind: str, target: str, text: str, *, stemmer: bool) -> Figure:
-    """ROUGE F1; not defined where the target holds nothing that ROUGE can read."""
-    if not _READABLE.search(target):
-        return LeftOut("ROUGE reads Latin letters and digits only, and the target has none")
-    return float(_scorer(kind, stemmer).score(target, text)[kind].fmeasure)
+    """ROUGE F1; not defined where the target holds no letter or digit."""
+    if not any(character.isalnum() for character in target):
+        return LeftOut("the target holds no letter or digit, so ROUGE has nothing to compare")
+    plain = all(character.isascii() for character in target + text if character.isalnum())
+    scorer = _scorer(kind, stemmer, plain)
+    return float(scorer.score(target, text)[kind].fmeasure)
 
 
-@lru_cache(maxsize=8)
-def _scorer(kind: str, stemmer: bool) -> Any:
+@lru_cache(maxsize=16)
+def _scorer(kind: str, stemmer: bool, plain: bool) -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer([kind], use_stemmer=stemmer)
+    tokenizer = None if plain else UnicodeTokens(stemmer=stemmer)
+    return RougeScorer([kind], use_stemmer=stemmer, tokenizer=tokenizer)
+
+
+class UnicodeTokens:
+    """ROUGE's tokens for texts that hold other letters than English."""
+
+    def __init__(self, *, stemmer: bool) -> None:
+        """Stem English words with the package's own stemmer, or none."""
+        from rouge_score.tokenizers import DefaultTokenizer
+
+        self._english = DefaultTokenizer(stemmer)
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of `text`, in order."""
+        tokens: list[str] = []
+        for run in runs(text):
+            if run.isascii():
+                tokens += self._english.tokenize(run)
+            elif is_cjk(run) or _UNSPACED.search(run):
+                tokens += run
+            else:
+                tokens.append(run)
+        return tokens
 
 
 def _coverage(case: Case) -> Figure:

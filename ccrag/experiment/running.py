@@ -7,15 +7,16 @@ from pathlib import Path
 
 from ccrag.config import Settings
 from ccrag.engine.client import Notify, open_client, silent
-from ccrag.engine.index import Index, open_index
+from ccrag.engine.index import Index
 from ccrag.evaluation.validate import Problem, validate
 from ccrag.experiment.plan import PlannedRun
-from ccrag.experiment.standing import Standing, standing
 from ccrag.formats import Format
-from ccrag.opening import Models
+from ccrag.hints import index_command
+from ccrag.opening import Models, find_index
 from ccrag.pipeline import Pipeline
-from ccrag.recipes import recipe_of
-from ccrag.runs.run import run_digest, run_queries
+from ccrag.runs.identity import run_identity
+from ccrag.runs.run import run_queries
+from ccrag.runs.status import RunState, other_run, run_status
 from ccrag.stages.way import Failure
 from ccrag.types import Query
 
@@ -36,7 +37,7 @@ class OpenRun:
     planned: PlannedRun
     index: Index
     folder: Path
-    standing: Standing
+    state: RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +66,46 @@ def open_runs(
     queries: Sequence[Query],
     out: Path,
     *,
+    overwrite: bool = False,
     notify: Notify = silent,
 ) -> list[OpenRun]:
     """
     Open the index of every run, before any of them begins.
 
+    Args:
+        overwrite: make runs anew where others lie under their names.
+
     Raises:
         EngineError: no engine, or an index is missing or does not fit; the message says which
-            command to run.
+            command builds all that the runs need.
+        InputError: another run lies where one of these would.
     """
-    return [_opened(run, name, queries, out, notify) for run in planned]
+    command = index_command(name, [run.settings for run in planned])
+    return [
+        _opened(run, name, queries, out, command=command, overwrite=overwrite, notify=notify)
+        for run in planned
+    ]
 
 
 def _opened(
-    run: PlannedRun, name: str, queries: Sequence[Query], out: Path, notify: Notify
+    run: PlannedRun,
+    name: str,
+    queries: Sequence[Query],
+    out: Path,
+    *,
+    command: str,
+    overwrite: bool,
+    notify: Notify,
 ) -> OpenRun:
     settings = run.settings
     client = open_client(settings, notify=notify)
-    index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
+    index = find_index(client, name, settings, command=command)
     folder = out / "runs" / run.folder
-    digest = run_digest(settings, index.facts, queries)
-    return OpenRun(run, index, folder, standing(folder, digest))
+    identity = run_identity(settings, index.facts, queries)
+    status = run_status(folder, identity.digest, parts=identity.parts)
+    if status.blocks and not overwrite:
+        raise other_run(folder, status)
+    return OpenRun(run, index, folder, status.state)
 
 
 def finish_runs(
@@ -108,16 +128,16 @@ def finish_runs(
     pipelines = {
         run.planned.name: models.pipeline(run.planned.settings, run.index)
         for run in runs
-        if run.standing is not Standing.FINISHED
+        if run.state is not RunState.FINISHED
     }
     for run in runs:
         if run.planned.name not in pipelines:
             notify(f"{run.planned.name}: finished earlier, reused")
             yield FinishedRun(run)
             continue
-        if run.standing is not Standing.NEW:
-            ends = "gone on with" if run.standing is Standing.UNFINISHED else "made anew"
-            notify(f"{run.planned.name}: {run.standing.value}, {ends}")
+        if run.state is not RunState.NEW:
+            ends = "gone on with" if run.state is RunState.UNFINISHED else "made anew"
+            notify(f"{run.planned.name}: {run.state.value}, {ends}")
         with progress(run.planned.name, len(queries)) as on_progress:
             yield _finish(run, pipelines[run.planned.name], queries, on_progress)
 
@@ -130,8 +150,8 @@ def _finish(
         queries,
         run.folder,
         run.planned.settings,
-        resume=run.standing is Standing.UNFINISHED,
-        overwrite=run.standing is Standing.CHANGED,
+        resume=run.state is RunState.UNFINISHED,
+        overwrite=run.state in (RunState.OTHER, RunState.INCOMPLETE),
         on_progress=on_progress,
     )
     failed = {failure.query_id for failure in report.failures}

@@ -5,11 +5,12 @@ Readers stop at the first fault; `evaluation.validate` is what reports all of th
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from ccrag.errors import InputError
+from ccrag.formats.plain_files import plain_text
 from ccrag.types import DocId, Hit, QueryId, Ranking
 
 Run = dict[QueryId, list[tuple[str, float]]]
@@ -20,6 +21,10 @@ MICRO = 1_000_000
 RUN_COLUMNS = 6
 QRELS_COLUMNS = 4
 QRELS_HEADER = ("query-id", "corpus-id", "score")
+GRADE_NAMES = frozenset(
+    {"score", "rel", "relevance", "relevancy", "grade", "label", "judgment", "judgement", "qrel"}
+)
+"""What the last column is called in the first line of a file that has such a line."""
 
 
 def run_lines(
@@ -68,23 +73,52 @@ def read_qrels(path: Path) -> Qrels:
     """
     Judgements of each query: TREC's four columns, or TSV headed `query-id corpus-id score`.
 
+    A byte order mark, gzip, blank lines and a line of column names are read over; a judgement that
+    stands twice counts once. A relevance below zero counts as not relevant, as in trec_eval.
+
     Raises:
-        InputError: another number of columns, a relevance that is no whole number, or two
-            different judgements of one document for one query.
+        InputError: no judgement, another number of columns, a relevance that is no whole number, or
+            two different judgements of one document for one query.
+    """
+    return merge_qrels([path])
+
+
+def merge_qrels(paths: Sequence[Path]) -> Qrels:
+    """
+    The judgements of several files together; a query may stand in more than one.
+
+    Raises:
+        InputError: as `read_qrels`; of two judgements that differ, both files are named.
     """
     qrels: Qrels = {}
-    tsv = False
-    for line, text in _lines(path):
-        columns = text.split("\t") if tsv else text.split()
-        if not qrels and tuple(columns) == QRELS_HEADER:
-            tsv = True
-            continue
-        query_id, doc_id, relevance = _judgement(columns, tsv=tsv, path=path, line=line)
-        if qrels.setdefault(query_id, {}).setdefault(doc_id, relevance) != relevance:
-            raise InputError(
-                f"{doc_id!r} judged differently before for query {query_id!r}", path=path, line=line
-            )
+    first: dict[tuple[QueryId, DocId], str] = {}
+    for path in paths:
+        empty = True
+        for line, query_id, doc_id, relevance in _judgements(path):
+            empty = False
+            before = qrels.setdefault(query_id, {}).setdefault(doc_id, relevance)
+            place = first.setdefault((query_id, doc_id), f"{path}:{line}")
+            if before != relevance:
+                raise InputError(
+                    f"query {query_id!r}: {doc_id!r} is judged {relevance} here and {before} in "
+                    f"{place}; keep one of them",
+                    path=path,
+                    line=line,
+                )
+        if empty:
+            raise InputError("holds no judgement", path=path)
     return qrels
+
+
+def _judgements(path: Path) -> Iterator[tuple[int, QueryId, DocId, int]]:
+    """Line, query, document and relevance of each judgement."""
+    tsv = False
+    for at, (line, text) in enumerate(_lines(path)):
+        columns = [column.strip() for column in text.split("\t")] if tsv else text.split()
+        if at == 0 and columns[-1].lower() in GRADE_NAMES:
+            tsv = len(columns) == len(QRELS_HEADER)
+            continue
+        yield line, *_judgement(columns, tsv=tsv, path=path, line=line)
 
 
 def _entries(ranking: Ranking, level: Literal["document", "passage"]) -> Mapping[str, float]:
@@ -125,11 +159,7 @@ def _decimal(micros: int) -> str:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, counted from 1."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", path=path) from error
-    for line, content in enumerate(text.split("\n"), start=1):
+    for line, content in enumerate(plain_text(path).split("\n"), start=1):
         if content.strip():
             yield line, content
 
@@ -150,9 +180,16 @@ def _judgement(
     expected = len(QRELS_HEADER) if tsv else QRELS_COLUMNS
     if len(columns) != expected:
         raise InputError(f"expected {expected} columns, got {len(columns)}", path=path, line=line)
+    return columns[0], columns[-2], _relevance(columns[-1], path=path, line=line)
+
+
+def _relevance(text: str, *, path: Path, line: int) -> int:
+    """A whole number, which some tools write as `1.0`."""
     try:
-        return columns[0], columns[-2], int(columns[-1])
+        relevance = float(text)
     except ValueError as error:
-        raise InputError(
-            f"relevance {columns[-1]!r} is not a whole number", path=path, line=line
-        ) from error
+        problem = f"relevance {text!r} is not a whole number"
+        raise InputError(problem, path=path, line=line) from error
+    if not relevance.is_integer():
+        raise InputError(f"relevance {text!r} is not a whole number", path=path, line=line)
+    return int(relevance)

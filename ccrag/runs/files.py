@@ -102,7 +102,7 @@ def write_files(
     entries: Iterable[Entry],
     settings: Settings,
     *,
-    run: str,
+    identity: JSON,
     facts: IndexFacts,
     prompt: Prompt | None,
     failures: Sequence[Failure],
@@ -113,7 +113,7 @@ def write_files(
 
     Args:
         entries: in the order of the queries.
-        run: the run's digest.
+        identity: what the files' first line says of the run: its digest, and what it is made of.
         prompt: of generated answers; None when answers are extractive.
         failures: queries without an entry, and why.
         responses_name: of the file of answers.
@@ -121,7 +121,7 @@ def write_files(
     written = Written()
     head = {
         "ccrag": __version__,
-        "run": run,
+        **identity,
         "pipeline": pipeline_json(settings),
         "index": asdict(facts),
         "prompt": prompt and prompt_json(prompt),

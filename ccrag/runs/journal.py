@@ -27,12 +27,15 @@ class Journal:
     Of several entries with one key the last counts.
     """
 
-    def __init__(self, path: Path, *, run_digest: str, key: str = "query_id") -> None:
+    def __init__(
+        self, path: Path, *, run_digest: str, key: str = "query_id", head: Entry | None = None
+    ) -> None:
         """
         Open `path`, or begin it.
 
         Args:
             key: the field that entries are kept by.
+            head: what the first line says, the digest as `run`; None: the digest alone.
 
         Raises:
             InputError: it belongs to another run.
@@ -41,7 +44,7 @@ class Journal:
         self._key = key
         self._offsets: dict[str, int] = {}
         if not (path.exists() and self._read(run_digest)):
-            path.write_bytes(orjson.dumps({"run": run_digest}) + b"\n")
+            path.write_bytes(orjson.dumps(head or {"run": run_digest}) + b"\n")
         self._file = path.open("ab")
 
     def _read(self, run_digest: str) -> bool:

@@ -1,29 +1,19 @@
 """One pipeline over one query file: answered, journalled, written as a submission folder."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-import orjson
-
-from ccrag import __version__
 from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.errors import InputError
-from ccrag.formats import Format
 from ccrag.runs.calls import CallTotals
-from ccrag.runs.files import (
-    entry_of,
-    pipeline_json,
-    prompt_of,
-    stage_prompts_of,
-    write_files,
-)
+from ccrag.runs.files import PROVENANCE, entry_of, prompt_of, write_files
+from ccrag.runs.identity import RunIdentity, run_identity
 from ccrag.runs.journal import FILE_NAME, Entry, Journal
-from ccrag.runs.shapes import Shape, longeval_shape
-from ccrag.stages.calibrations import NONE, calibration_label
+from ccrag.runs.shapes import PREDICTIONS, RESPONSES, Shape, longeval_shape
+from ccrag.runs.status import RunState, kept_entries, other_run, run_status
 from ccrag.stages.way import Failure
 from ccrag.types import Query, Result
 
@@ -42,6 +32,8 @@ class RunReport:
     seconds_per_query: float
     calls: CallTotals
     """To language models, those of earlier tries included."""
+    finished_earlier: bool = False
+    """The same run lay there already: nothing was asked, nothing written."""
     rerank_failed: int = 0
     """Queries that keep the order they had, since a listwise rerank gave them none."""
 
@@ -77,24 +69,33 @@ def run_queries(
     Answer `queries` and write responses, TREC run, metadata and provenance into `out`.
 
     A query that fails is reported and left out of the files; the journal stays, so that `resume`
-    tries it again. When all succeeded the journal is removed.
+    tries it again. When all succeeded the journal is removed. A run that lies finished in `out` is
+    left as it is, and nothing is asked.
 
     Args:
-        resume: go on with an unfinished run of the same settings, queries and index.
-        overwrite: begin anew where an unfinished run lies.
+        resume: go on with an unfinished run of the same settings, queries and index; failed queries
+            are asked again, and no others.
+        overwrite: begin anew where a run lies, finished or not.
         shape: of the file of answers; None: LongEval's.
 
     Raises:
-        InputError: an unfinished run lies in `out`, or a candidate id cannot stand in a TREC run.
+        InputError: an unfinished or another run lies in `out`, or a candidate id cannot stand in a
+            TREC run.
         EngineError: the engine failed; what was answered is in the journal.
     """
     check_ids(queries)
+    shape = shape or longeval_shape(settings)
+    identity = run_identity(settings, pipeline.index.facts, queries, file_format=shape.format)
+    if _is_finished(out, identity, shape, resume=resume, overwrite=overwrite):
+        return finished_earlier(out, len(queries))
     out.mkdir(parents=True, exist_ok=True)
     journal_path = out / FILE_NAME
-    _prepare(journal_path, resume=resume, overwrite=overwrite)
-    shape = shape or longeval_shape(settings)
-    digest = run_digest(settings, pipeline.index.facts, queries, file_format=shape.format)
-    with Journal(journal_path, run_digest=digest) as journal:
+    # A run that was written without a journal, by a batch, is gone on with by what its files hold.
+    goes_on = resume and not overwrite and not journal_path.exists()
+    earlier = kept_entries(out, shape.name) if goes_on and (out / PROVENANCE).exists() else ()
+    with Journal(journal_path, run_digest=identity.digest, head=identity.head) as journal:
+        for kept in earlier:
+            journal.append(kept)
         resumed = len(journal)
         failures = answer_into(
             journal,
@@ -107,12 +108,15 @@ def run_queries(
             out,
             journal.entries(query.query_id for query in queries),
             settings,
-            run=digest,
+            identity=identity.head,
             facts=pipeline.index.facts,
             prompt=prompt_of(settings),
             failures=failures,
             responses_name=shape.name,
         )
+    for name in {RESPONSES, PREDICTIONS} - {shape.name}:
+        # A folder holds one file of answers: that of the run that was overwritten goes.
+        (out / name).unlink(missing_ok=True)
     if not failures:
         journal_path.unlink()
     return RunReport(
@@ -128,6 +132,45 @@ def run_queries(
     )
 
 
+def finished_earlier(out: Path, queries: int) -> RunReport:
+    """Return the report of a run that lies finished in `out`."""
+    return RunReport(
+        out=out,
+        queries=queries,
+        answered=queries,
+        resumed=queries,
+        abstained=0,
+        failures=(),
+        seconds_per_query=0.0,
+        calls=CallTotals(),
+        finished_earlier=True,
+    )
+
+
+def _is_finished(
+    out: Path, identity: RunIdentity, shape: Shape, *, resume: bool, overwrite: bool
+) -> bool:
+    """
+    Return whether the run lies finished in `out`; make room for it where that is wanted.
+
+    Raises:
+        InputError: something lies there that neither `resume` nor `overwrite` allows to touch.
+    """
+    journal = out / FILE_NAME
+    if overwrite:
+        journal.unlink(missing_ok=True)
+        return False
+    status = run_status(out, identity.digest, parts=identity.parts, responses_name=shape.name)
+    if status.blocks:
+        raise other_run(out, status)
+    if status.state is RunState.UNFINISHED and not resume:
+        raise InputError(
+            "an unfinished run; add --resume to go on with it, or --overwrite to begin anew",
+            path=journal if journal.exists() else out,
+        )
+    return status.state is RunState.FINISHED
+
+
 def check_ids(queries: Sequence[Query]) -> None:
     """Before any work: a TREC run is separated by white space, so ids must not hold any."""
     for query in queries:
@@ -137,50 +180,6 @@ def check_ids(queries: Sequence[Query]) -> None:
                     f"query {query.query_id!r}: id {written!r} holds white space, which TREC runs "
                     "cannot express; rename it"
                 )
-
-
-def _prepare(journal_path: Path, *, resume: bool, overwrite: bool) -> None:
-    if not journal_path.exists() or resume:
-        return
-    if not overwrite:
-        raise InputError(
-            "an unfinished run; add --resume to go on with it, or --overwrite to begin anew",
-            path=journal_path,
-        )
-    journal_path.unlink()
-
-
-def run_digest(
-    settings: Settings,
-    facts: IndexFacts,
-    queries: Sequence[Query],
-    *,
-    file_format: Format = Format.LONGEVAL,
-) -> str:
-    """32 hex digits over all that decides the files: version, format, settings, index, queries."""
-    decides = {
-        "version": __version__,
-        "format": file_format.value,
-        "pipeline": pipeline_json(settings),
-        "output": settings.output.model_dump(mode="json"),
-        "index": [facts.passages_index, facts.documents_index],
-        "queries": [_query_json(query) for query in queries],
-    }
-    if (prompt := prompt_of(settings)) is not None:
-        decides["prompt"] = prompt.digest
-    if stages := stage_prompts_of(settings):
-        decides["stage_prompts"] = {stage: prompt.digest for stage, prompt in stages.items()}
-    if settings.answer.answerability != NONE:
-        decides["calibration"] = calibration_label(settings.answer.answerability)
-    canonical = orjson.dumps(decides, option=orjson.OPT_SORT_KEYS)
-    return hashlib.blake2b(canonical, digest_size=16).hexdigest()
-
-
-def _query_json(query: Query) -> list[Any]:
-    """All of a query that decides its answer."""
-    candidates = query.candidates
-    turns = [[turn.speaker, turn.text] for turn in query.turns]
-    return [query.query_id, query.text, candidates.doc_ids, candidates.collection, turns]
 
 
 def answer_into(

@@ -13,7 +13,7 @@ from ccrag.engine.bodies import Vector
 from ccrag.engine.index import Index
 from ccrag.engine.paging import PAGE
 from ccrag.engine.search import Slot
-from ccrag.errors import CcragError, EngineError, InputError, InvariantError
+from ccrag.errors import CcragError, EngineError, InputError, InvariantError, of_query
 from ccrag.models.encoder import Encoder
 from ccrag.retrieval.lexical import CandidateBm25, own_text
 from ccrag.retrieval.plain import passage_searched, query_parts, text_of_passages
@@ -103,7 +103,7 @@ def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
     if ask.source == "candidate-order":
         if candidates.doc_ids is None:
             raise InputError(
-                f"query {ask.query.query_id!r}: {settings.name} reads the candidates in their "
+                f"{of_query(ask.query.query_id)}{settings.name} reads the candidates in their "
                 "order, so it needs a candidate list; the whole index has none"
             )
         return [bodies.document_body(doc_id, depth=depth) for doc_id in candidates.doc_ids]

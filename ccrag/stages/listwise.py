@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ccrag.chat.prompts import load_prompt
 from ccrag.concurrency import all_at_once
 from ccrag.config import PipelineSettings
-from ccrag.errors import ModelError
+from ccrag.errors import ModelError, of_query
 from ccrag.models.llm import Llm, parameters_of
 from ccrag.retrieval.listwise import STAGE, Listwise, rerank_listwise
 from ccrag.retrieval.rerank import with_tail
@@ -51,6 +51,6 @@ class ListwiseReranking:
         if done.ranking is not None:
             way.now_ranked(with_tail(done.ranking, fused))
         elif self._rerank.failure == "error":
-            way.error = ModelError(f"query {way.query_id!r}: listwise rerank: {done.failure}")
+            way.error = ModelError(f"{of_query(way.query_id)}listwise rerank: {done.failure}")
         else:
             way.note(STAGE, f"listwise: {done.failure}; the order stays as it was")

@@ -16,7 +16,7 @@ from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_s
 from ccrag.answering.shown import everything
 from ccrag.answering.wellformed import has_capitals, well_formed
 from ccrag.config import PipelineSettings
-from ccrag.errors import ModelError
+from ccrag.errors import ModelError, some_ids
 from ccrag.models.encoder import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import cosine_scores, sentence_scores
@@ -109,7 +109,7 @@ class Reader:
             ratio=settings.document_ratio,
             at_most=settings.max_documents or len(scores),
         )
-        way.note("documents", f"evidence is taken from {', '.join(kept) or 'no document'}")
+        way.note("documents", f"evidence is taken from {some_ids(kept) or 'no document'}")
         return [candidate for candidate in candidates if candidate.passage.doc_id in kept]
 
     def _choose(

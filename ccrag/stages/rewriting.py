@@ -9,7 +9,7 @@ from ccrag.config import PipelineSettings
 from ccrag.dialogue.model_rewrite import STAGE, ModelRewrite, model_rewrites
 from ccrag.dialogue.rewrite import rewritten
 from ccrag.dialogue.wordings import BY_MODEL
-from ccrag.errors import ModelError
+from ccrag.errors import ModelError, of_query
 from ccrag.models.llm import Llm, parameters_of, set_or_none
 from ccrag.stages.way import Way
 
@@ -64,7 +64,7 @@ class Rewriting:
             return
         if self._settings.failure == "error":
             way.error = ModelError(
-                f"query {query.query_id!r}: rewrite: {done.failure}; "
+                f"{of_query(query.query_id)}rewrite: {done.failure}; "
                 "rewrite.failure=rules goes on with a rewrite by rule"
             )
         else:

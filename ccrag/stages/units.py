@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ccrag.config import PipelineSettings
 from ccrag.engine.index import Index
-from ccrag.errors import EngineError
+from ccrag.errors import EngineError, some_ids
 from ccrag.models.encoder import Encoder
 from ccrag.retrieval.budget import count_tokens
 from ccrag.retrieval.tokens import TokenCounter
@@ -138,7 +138,7 @@ def _documents(chosen: Sequence[Chosen]) -> list[DocId]:
 
 def _note_cut(way: Way, item: Chosen, kept: int, whole: int) -> None:
     if item.partly is not None:
-        left_out = f"; not read: {', '.join(item.left_out)}" if item.left_out else ""
+        left_out = f"; not read: {some_ids(item.left_out)}" if item.left_out else ""
         way.note(
             STAGE,
             f"{item.unit.unit_id} does not fit and is cut: {item.partly.doc_id} to {kept} of "
@@ -147,7 +147,7 @@ def _note_cut(way: Way, item: Chosen, kept: int, whole: int) -> None:
 
 
 def _said(item: Chosen, passages: Sequence[Passage], count: TokenCounter) -> str:
-    documents = ", ".join(dict.fromkeys(part.doc_id for part in item.parts))
+    documents = some_ids(dict.fromkeys(part.doc_id for part in item.parts))
     return f"{item.unit.unit_id} is read: {documents} ({count_tokens(passages, count)} tokens)"
 
 

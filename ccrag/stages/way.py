@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,3 +143,18 @@ Watch = Callable[[str, Sequence[Way]], None]
 
 def unwatched(_stage: str, _ways: Sequence[Way]) -> None:
     """Nobody looks on."""
+
+
+Step = tuple[str, Callable[[list[Way]], None]]
+"""A stage by its name, for the queries of a batch that are not lost yet."""
+
+
+def walk_stages(ways: Sequence[Way], steps: Sequence[Step], *, watch: Watch = unwatched) -> None:
+    """Run `steps` one after the other, and keep the seconds that each took for a query."""
+    for name, step in steps:
+        alive = [way for way in ways if way.error is None]
+        began = perf_counter()
+        step(alive)
+        for way in alive:
+            way.seconds[name] = (perf_counter() - began) / len(alive)
+        watch(name, alive)

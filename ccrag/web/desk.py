@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from ccrag.config import ServeSettings
 from ccrag.engine.indexes import ListedIndex, ListedPage
 from ccrag.engine.names import check_name
-from ccrag.errors import ConfigError, EmptyCandidatesError, EngineError, UnknownDocumentError
+from ccrag.errors import (
+    ONE_QUESTION,
+    ConfigError,
+    EmptyCandidatesError,
+    EngineError,
+    UnknownDocumentError,
+    some_ids,
+)
 from ccrag.pipeline import Pipeline
 from ccrag.stages.way import Watch, unwatched
 from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query, Result
@@ -19,8 +26,6 @@ from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError, not_available, unknown_index
 from ccrag.web.shelf import Shelf
 from ccrag.web.uploads import UPLOAD_PREFIX, Uploads
-
-QUERY_ID = "q"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ class Desk:
             ProblemError: it is not there, or not for this caller.
         """
         document = self.document(caller, index, doc_id)
-        only = Query(QUERY_ID, doc_id, Candidates.of([doc_id], query_id=QUERY_ID))
+        only = Query(ONE_QUESTION, doc_id, Candidates.of([doc_id], query_id=ONE_QUESTION))
         passages = self.shelf.using(
             index,
             self.shelf.any_pipeline(index),
@@ -142,7 +147,7 @@ class Desk:
         if allowed is None:
             candidates = Candidates.whole_index()
         elif allowed:
-            candidates = Candidates.of(allowed, query_id=QUERY_ID)
+            candidates = Candidates.of(allowed, query_id=ONE_QUESTION)
         else:
             return ListedPage((), None)
         return self.shelf.listed(index, candidates, text=text, size=size, after=after)
@@ -182,7 +187,7 @@ class Desk:
     def _ask(self, caller: Caller, question: Question, watch: Watch, *, answering: bool) -> Result:
         self._check_size(question)
         self.check_index(caller, question.index)
-        query = Query(QUERY_ID, question.text, self._candidates(caller, question))
+        query = Query(ONE_QUESTION, question.text, self._candidates(caller, question))
 
         def work(pipeline: Pipeline) -> Result:
             ask = pipeline.answer if answering else pipeline.search
@@ -213,7 +218,7 @@ class Desk:
         allowed = caller.allowed(question.index)
         wanted = question.doc_ids
         if wanted is not None and not wanted:
-            raise EmptyCandidatesError(QUERY_ID)
+            raise EmptyCandidatesError(ONE_QUESTION)
         if question.collection is not None:
             if allowed is not None:
                 raise not_available()  # which of its documents lie there is not for them to know
@@ -221,13 +226,13 @@ class Desk:
         if allowed is None:
             if wanted is None:
                 return Candidates.whole_index()
-            return Candidates.of(wanted, query_id=QUERY_ID)
+            return Candidates.of(wanted, query_id=ONE_QUESTION)
         held = self._held(question.index, question.pipeline, allowed)
         if wanted is None:
             wanted = held
         if not wanted or not set(wanted) <= set(held):
             raise not_available()
-        return Candidates.of(wanted, query_id=QUERY_ID)
+        return Candidates.of(wanted, query_id=ONE_QUESTION)
 
     def _held(
         self, index: str, pipeline: str | None, doc_ids: Iterable[DocId]
@@ -242,9 +247,8 @@ class Desk:
     ) -> ProblemError:
         if caller.allowed(question.index) is not None:
             return not_available()
-        first = ", ".join(repr(doc_id) for doc_id in error.doc_ids[:3])
-        more = f" and {len(error.doc_ids) - 3} more" if len(error.doc_ids) > 3 else ""
-        return ProblemError("not_available", f"the index does not hold {first}{more}")
+        held = f"the index does not hold {some_ids(error.doc_ids)}"
+        return ProblemError("not_available", held)
 
     def _pipeline(self, question: Question) -> str:
         return question.pipeline or self.shelf.default

@@ -5,12 +5,11 @@ from threading import Lock
 from typing import TypeVar
 
 from ccrag.config import Settings
-from ccrag.engine.index import open_index
 from ccrag.engine.indexes import ListedIndex, ListedPage, find_documents, list_indexes
 from ccrag.engine.names import documents_alias
 from ccrag.errors import EngineDownError, EngineError, IndexMissingError
 from ccrag.layers import load_settings, pipeline_names
-from ccrag.opening import Models
+from ccrag.opening import Models, find_index
 from ccrag.pipeline import Pipeline
 from ccrag.recipes import recipe_of
 from ccrag.types import Candidates
@@ -66,13 +65,13 @@ class Shelf:
         return [
             name
             for name, settings in self.pipelines.items()
-            if recipe_of(settings).stored <= set(facts.recipes)
+            if recipe_of(settings).fits(facts.recipes)
         ]
 
     def alike(self, pipeline: str | None) -> list[str]:
         """Names of the pipelines that need nothing else of an index than this one."""
         stored = recipe_of(self.settings(pipeline)).stored
-        return [name for name, other in self.pipelines.items() if recipe_of(other).stored <= stored]
+        return [name for name, other in self.pipelines.items() if recipe_of(other).fits(stored)]
 
     def facts(self, index: str) -> ListedIndex:
         """
@@ -158,11 +157,8 @@ class Shelf:
         self._metrics.count_cache("pipelines", hits=int(kept is not None), misses=int(kept is None))
         if kept is not None and not self.link.down:
             return kept
-        client, recipe = self.link.client(), recipe_of(settings)
         try:
-            opened_index = open_index(
-                client, index, recipe, settings.engine, pipeline=settings.name
-            )
+            opened_index = find_index(self.link.client(), index, settings)
         except IndexMissingError:
             self.facts(index)  # not there at all: said in other words
             raise

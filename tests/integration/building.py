@@ -58,7 +58,7 @@ def build_index(
 
 def opened(client: OpenSearch, name: str, settings: PipelineSettings | None = None) -> Index:
     settings = settings or PipelineSettings()
-    return open_index(client, name, recipe_of(settings), ENGINE, pipeline=settings.name)
+    return open_index(client, name, recipe_of(settings), ENGINE, command="ccrag index")
 
 
 def pipeline(

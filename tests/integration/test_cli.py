@@ -94,7 +94,7 @@ def test_a_failing_query_loses_no_other_and_is_tried_again(tmp_path: Path, index
         *("--set", "fusion.rrf_k=10"),
         code=1,
     )
-    assert "other settings" in other.stderr
+    assert "differs in: fusion.rrf_k 60 (here 10)" in other.stderr
 
 
 def test_ids_that_a_trec_run_cannot_hold_are_refused_before_any_work(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from opensearchpy import OpenSearch
 
-from ccrag.config import ChunkingSettings, EngineSettings, PipelineSettings
+from ccrag.config import ChunkingSettings, EngineSettings, PipelineSettings, Settings
 from ccrag.cutting import cut_documents
 from ccrag.errors import IndexMismatchError, ModelError
 from ccrag.opening import check_encoder
@@ -120,9 +120,9 @@ def test_of_many_candidates_on_demand_encodes_the_bm25_list(
 def test_a_query_of_another_encoder_is_refused(client: OpenSearch, index_name: str) -> None:
     build_index(client, index_name, DOCUMENTS[:2], settings("exact"), encoder=HashEncoder())
     facts = opened(client, index_name, settings("exact")).facts
-    check_encoder(HashEncoder(), facts, pipeline="dense")
+    check_encoder(HashEncoder(), facts, Settings(name="dense"))
     with pytest.raises(IndexMismatchError, match=r"another encoder \(revision '1', here '2'\)"):
-        check_encoder(HashEncoder(revision="2"), facts, pipeline="dense")
+        check_encoder(HashEncoder(revision="2"), facts, Settings(name="dense"))
 
 
 @pytest.mark.parametrize("method", ["semantic", "topic-shift", "window"])

@@ -18,7 +18,7 @@ from ccrag.experiment.losing import End, Way
 from ccrag.experiment.outcome import Experiment, QueryWay
 from ccrag.experiment.plan import plan_runs
 from ccrag.experiment.running import FinishedRun, OpenRun
-from ccrag.experiment.standing import Standing
+from ccrag.runs.status import RunState
 from ccrag.stages.way import Failure
 from ccrag.types import Candidates, Evidence, Query
 
@@ -92,5 +92,5 @@ def _finished(name: str, failed: Sequence[Query], text: str) -> FinishedRun:
     (planned,) = plan_runs([name])
     facts = IndexFacts("demo", "p", "d", "c", 4, 9, 1, 1, Recipe("window", (), 1.5, 0.75))
     index = Index(cast(OpenSearch, None), facts, EngineSettings())
-    opened = OpenRun(planned, index, Path("nowhere"), Standing.NEW)
+    opened = OpenRun(planned, index, Path("nowhere"), RunState.NEW)
     return FinishedRun(opened, tuple(Failure(q.query_id, InputError(text)) for q in failed))

@@ -1,4 +1,7 @@
+import gzip
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +10,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from ccrag.cli.eval import eval_command
+from ccrag.errors import InputError
+from ccrag.evaluation.reading import read_judgements
 from tests.provider import serving
 
 app = typer.Typer()
@@ -81,18 +86,125 @@ def evaluated(*arguments: str) -> Result:
 
 @pytest.mark.usefixtures("data")
 def test_one_run_is_a_table_with_intervals_and_what_was_left_out() -> None:
-    result = evaluated("good", "--qrels", "qrels.txt", "--measures", "RR,rougeL,cited-precision")
+    measures = "RR,question-rougeL,cited-precision"
+    result = evaluated("good", "--qrels", "qrels.txt", "--measures", measures)
     assert (result.exit_code, result.stderr) == (0, "")
     head, *rows = (line.rstrip() for line in result.stdout.splitlines() if line.strip())
     assert head == "good  8 queries"
     assert " ".join(rows[0].split()) == "measure mean 95% interval queries without a figure"
     assert rows[1].split() == ["RR", "1.000", "1.000", "…", "1.000", "8"]
     assert rows[2].split()[:2] == ["question-rougeL", "0.000"]
-    assert rows[4:] == [
-        "Left out",
-        "  needs gold answers (--gold)  rougeL",
-        "Intervals by bootstrap over queries: 10,000 draws, seed 20260501.",
-    ]
+    assert rows[4:] == ["Intervals by bootstrap over queries: 10,000 draws, seed 20260501."]
+    by_default = evaluated("good", "--qrels", "qrels.txt").stdout
+    assert "needs gold answers (--gold)" in by_default
+    asked_for = evaluated("good", "--qrels", "qrels.txt", "--measures", "RR,rougeL")
+    assert (asked_for.exit_code, asked_for.stdout) == (1, "")
+    assert asked_for.stderr == "error: measure rougeL needs gold answers (--gold)\n"
+
+
+@pytest.mark.usefixtures("data")
+def test_a_measure_asked_for_without_its_package_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    asked_for = evaluated("good", "--qrels", "qrels.txt", "--measures", "nDCG@10")
+    assert (asked_for.exit_code, asked_for.stdout) == (1, "")
+    assert "measure nDCG@10 needs ir-measures: pip install 'ccrag[eval]'" in asked_for.stderr
+    by_default = evaluated("good", "--qrels", "qrels.txt")
+    assert by_default.exit_code == 0
+    assert "needs ir-measures: pip install" in by_default.stdout
+
+
+@pytest.mark.usefixtures("data")
+def test_a_file_of_figures_is_not_written_over() -> None:
+    arguments = ("good", "--qrels", "qrels.txt", "--per-query", "figures.csv")
+    assert evaluated(*arguments).exit_code == 0
+    before = Path("figures.csv").read_bytes()
+    again = evaluated(*arguments)
+    assert again.exit_code == 1
+    assert "figures.csv: exists already; name another file, or --overwrite" in again.stderr
+    assert evaluated(*arguments, "--overwrite").exit_code == 0
+    assert Path("figures.csv").read_bytes() == before
+
+
+BOM = "\ufeff"
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: BOM + text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\n\n \n"),
+        lambda text: text.replace(" ", "\t"),
+        lambda text: "topic iter docno rel\n" + text,
+        lambda text: text.replace(" 1\n", " 1.0\n").replace(" d2 0", " d2 -1"),
+        lambda text: text + text,
+        lambda text: text + "other 0 d1 1\n",
+    ],
+)
+def test_a_qrels_file_gives_the_same_figure_however_it_was_saved(
+    change: Callable[[str], str], tmp_path: Path
+) -> None:
+    text = change(Path("qrels.txt").read_text())
+    Path("saved.qrels").write_bytes(text.encode())
+    Path("packed.qrels").write_bytes(gzip.compress(text.encode()))
+    for path in ("saved.qrels", "packed.qrels"):
+        result = evaluated("worse", "--qrels", path, "--measures", "RR", "--json")
+        measured = json.loads(result.stdout)["runs"][0]["measures"]["RR"]
+        assert (measured["mean"], measured["n"]) == (0.4375, 8)
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "holds no judgement"),
+        ("\n \n", "holds no judgement"),
+        ("q0 0 d1 0.5\n", "relevance '0.5' is not a whole number"),
+        ("q0 0 d1 nan\n", "relevance 'nan' is not a whole number"),
+    ],
+)
+def test_judgements_that_are_none_are_refused(content: str, problem: str) -> None:
+    Path("bad.qrels").write_text(content)
+    refused = evaluated("good", "--qrels", "bad.qrels", "--measures", "RR")
+    assert refused.exit_code == 1
+    assert problem in refused.stderr
+
+
+@pytest.mark.usefixtures("data")
+def test_a_query_in_two_files_of_a_folder_has_the_judgements_of_both() -> None:
+    folder = Path("judged")
+    folder.mkdir()
+    (folder / "a.qrels").write_text("q0 0 d1 1\nq1 0 d1 1\n")
+    (folder / "b.tsv").write_text("query-id\tcorpus-id\tscore\nq0\td2\t2\n q1 \t d1\t1\n")
+    assert read_judgements(folder) == {"q0": {"d1": 1, "d2": 2}, "q1": {"d1": 1}}
+    (folder / "c.txt").write_text("q0 0 d1 0\n")
+    with pytest.raises(InputError, match=r"c\.txt:1: query 'q0': 'd1' is judged 0.*a\.qrels:1"):
+        read_judgements(folder)
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("option", "measure", "record"),
+    [
+        ("--gold", "rougeL", {"gold_answer": "Why do wings flutter?"}),
+        ("--answerable", "abstention-accuracy", {"answerable": True}),
+    ],
+)
+def test_gold_files_are_read_with_a_mark_blank_lines_and_gzip(
+    option: str, measure: str, record: dict[str, object]
+) -> None:
+    records = [json.dumps({"query_id": f" {q} ", **record}) for q in QUERY_IDS]
+    content = (BOM + "\r\n\n".join(records)).encode()
+    for path, saved in (("gold.jsonl", content), ("gold.jsonl.gz", gzip.compress(content))):
+        Path(path).write_bytes(saved)
+        result = evaluated("good", option, path, "--measures", measure, "--json")
+        assert json.loads(result.stdout)["runs"][0]["measures"][measure]["n"] == 8, result.stderr
+    Path("empty.jsonl").write_bytes(b"")
+    empty = evaluated("good", option, "empty.jsonl", "--measures", measure)
+    assert (empty.exit_code, "empty.jsonl: holds nothing" in empty.stderr) == (1, True)
 
 
 @pytest.mark.usefixtures("data")
@@ -213,8 +325,10 @@ def test_entailment_is_measured_by_the_model_given(monkeypatch: pytest.MonkeyPat
     assert run["measures"]["nli-recall"]["per_query"]["q0"] == 1
     assert run["measures"]["nli-precision"]["per_query"]["q0"] == 1
     assert asked == [(QUOTE, QUOTE)]
-    without = evaluated("good", "--measures", "nli-recall")
-    assert "needs an entailment model (--nli)" in without.stdout
+    assert "needs an entailment model (--nli)" in evaluated("good").stdout
+    asked_for = evaluated("good", "--measures", "nli-recall")
+    assert asked_for.exit_code == 1
+    assert "measure nli-recall needs an entailment model (--nli)" in asked_for.stderr
 
 
 @pytest.mark.usefixtures("data")

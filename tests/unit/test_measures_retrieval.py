@@ -85,7 +85,7 @@ def test_passages_of_another_cut_are_not_judged_and_the_note_says_so() -> None:
     run = RunData("r", rankings={"q": ((passage("a", 9), 3.0),)})
     assert retrieval_measure("RR").figures(run, JUDGED)["q"] == 0
     assert ranking_notes(run, JUDGED) == [
-        "none of the ranked ids is judged: do run and judgements use the same ids?"
+        "none of the ranked ids is judged: do run and judgements use the same ids?",
     ]
 
 
@@ -100,6 +100,7 @@ def test_a_documents_own_hash_makes_it_no_passage() -> None:
 def test_notes_say_what_a_zero_may_hide() -> None:
     notes = ranking_notes(RunData("r", rankings={"q1": (("x", 1.0),)}), GOLD)
     assert notes == [
+        "1 judged queries are not in the query file and were left aside",
         "none of the ranked ids is judged: do run and judgements use the same ids?",
         "judged queries without a relevant document, 0 in retrieval: 1",
     ]

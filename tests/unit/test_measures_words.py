@@ -33,9 +33,35 @@ def test_rouge_of_absent_unknown_and_unreadable(kind: str) -> None:
     measure = named(rouge_measures(), kind)
     assert figure(measure, None, answers={"q": GOLD}) == 0
     assert figure(measure, GOT, answers={"other": GOLD}) == LeftOut("no gold answer")
-    unreadable = figure(measure, GOT, answers={"q": "颤振"})
+    assert figure(measure, GOT, answers={"q": "颤振"}) == 0
+    unreadable = figure(measure, GOT, answers={"q": "… — !"})
     assert isinstance(unreadable, LeftOut)
-    assert "Latin letters" in unreadable.reason
+    assert "no letter or digit" in unreadable.reason
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "score"),
+    [
+        ("阿司匹林 COVID-19", "他汀 COVID-19", 2 * (2 / 6 * 2 / 4) / (2 / 6 + 2 / 4)),
+        ("阿司匹林", "阿司匹林", 1),
+        ("Müller", "M ller", 0),
+        ("Größe 3", "Gr e 3", 2 * (1 / 2 * 1 / 3) / (1 / 2 + 1 / 3)),
+        ("Die LÖSUNG", "die lo\u0308sung", 1),
+        ("हिन्दी में", "हिन्दी में", 1),
+        ("สวัสดี", "สวัส", 2 * (4 / 6 * 1) / (4 / 6 + 1)),
+    ],
+)
+def test_rouge_reads_every_script(gold: str, text: str, score: float) -> None:
+    measure = named(rouge_measures(), "rougeL")
+    got = figure(measure, answer(RunSentence(text)), answers={"q": gold})
+    assert got == pytest.approx(score)
+
+
+def test_rouge_of_plain_english_is_the_packages_own() -> None:
+    gold, text = "The wing's flutter — at “Mach 0.8” — was re-tested…", "Flutter tests: (Mach 0.8)!"
+    own = RougeScorer(["rougeL"], use_stemmer=True).score(gold, text)["rougeL"].fmeasure
+    measure = named(rouge_measures(), "rougeL")
+    assert figure(measure, answer(RunSentence(text)), answers={"q": gold}) == own
 
 
 def test_echoing_the_question_shows() -> None:

@@ -114,7 +114,7 @@ def test_both_kinds_of_qrels(tmp_path: Path, text: str) -> None:
     [
         ("q 0 a\n", "qrels:1: expected 4 columns, got 3"),
         ("q 0 a yes\n", "qrels:1: relevance 'yes'"),
-        ("q 0 a 1\nq 0 a 0\n", "qrels:2: 'a' judged differently before"),
+        ("q 0 a 1\nq 0 a 0\n", "qrels:2: query 'q': 'a' is judged 0 here and 1 in .*qrels:1"),
         ("query-id\tcorpus-id\tscore\nq\t0\ta\t1\n", "qrels:2: expected 3 columns, got 4"),
     ],
 )

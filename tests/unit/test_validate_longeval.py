@@ -236,7 +236,7 @@ def test_empty_file(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_bytes(b"")
     (problem,) = validate(path, format=Format.LONGEVAL, queries=None)
-    assert "is not a JSON object" in problem.message
+    assert "is empty" in problem.message
 
 
 def test_folder_needs_one_answer_file_and_its_metadata(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import yaml
 
-from ccrag.evaluation.validate.jsonl import file_bytes
 from ccrag.evaluation.validate.problems import Problem
 from ccrag.evaluation.validate.shape import Kinds, at, is_text, items, shape_problems
+from ccrag.formats.plain_files import file_bytes
 
 PLACEHOLDER = "ENTER_VALUE_HERE"
 KINDS: Kinds = {

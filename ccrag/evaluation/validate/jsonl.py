@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccrag.errors import InputError
 from ccrag.evaluation.validate.problems import Problem
-
-BOM = b"\xef\xbb\xbf"
+from ccrag.formats.plain_files import BOM, file_bytes, plain_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +28,39 @@ def read_records(path: Path) -> tuple[list[Record], list[Problem]]:
         InputError: the file cannot be read.
     """
     content = file_bytes(path)
+    records, problems = _objects(path, content.removeprefix(BOM))
+    if not content:
+        problems.append(Problem(path, None, None, "is empty; expected a JSON object a line"))
+    if content.startswith(BOM):
+        mark = Problem(path, 1, None, "starts with a byte order mark; write plain UTF-8")
+        problems.insert(0, mark)
+    return records, problems
+
+
+def read_lenient(path: Path) -> tuple[list[Record], list[Problem]]:
+    """
+    As `read_records`, of what is known about queries: a mark, gzip and blank lines are no faults.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return _objects(path, plain_bytes(path), blank_lines=True)
+
+
+def _objects(
+    path: Path, content: bytes, *, blank_lines: bool = False
+) -> tuple[list[Record], list[Problem]]:
     records: list[Record] = []
     problems: list[Problem] = []
-    if content.startswith(BOM):
-        problems.append(Problem(path, 1, None, "starts with a byte order mark; write plain UTF-8"))
-        content = content.removeprefix(BOM)
-    for line, raw in enumerate(content.removesuffix(b"\n").split(b"\n"), start=1):
+    lines = content.removesuffix(b"\n").split(b"\n") if content else []
+    for line, raw in enumerate(lines, start=1):
+        if blank_lines and not raw.strip():
+            continue
         try:
             records.append(_record(line, raw))
         except (ValueError, RecursionError) as error:
             problems.append(Problem(path, line, None, f"is not a JSON object: {error}"))
     return records, problems
-
-
-def file_bytes(path: Path) -> bytes:
-    """
-    The file's content.
-
-    Raises:
-        InputError: there is no such file, or it cannot be read.
-    """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from error
 
 
 def _record(line: int, raw: bytes) -> Record:

@@ -14,7 +14,11 @@ class Problem:
     query_id: str | None
     message: str
 
-    def __str__(self) -> str:
+    @property
+    def place(self) -> str:
+        """File, line and query, as far as they are known."""
         place = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
-        query = "" if self.query_id is None else f" query {self.query_id!r}:"
-        return f"{place}:{query} {self.message}"
+        return place if self.query_id is None else f"{place}: query {self.query_id!r}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccrag.errors import InputError
-from ccrag.evaluation.validate.jsonl import Record, file_bytes, read_records
+from ccrag.evaluation.validate.jsonl import Record, read_lenient
 from ccrag.evaluation.validate.shape import is_text, is_whole, items
+from ccrag.formats.plain_files import plain_text
 from ccrag.types import Candidates, Query
 
 TOPIC_ID_KEYS = ("query_id", "id", "topic_id", "narrative_id")
@@ -71,7 +72,7 @@ def read_topics(path: Path) -> list[Query]:
 
 
 def _records(path: Path) -> list[Record]:
-    records, problems = read_records(path)
+    records, problems = read_lenient(path)
     for problem in problems:
         raise InputError(problem.message, path=path, line=problem.line)
     return records
@@ -114,8 +115,8 @@ def _first(value: Mapping[str, object], keys: tuple[str, ...]) -> object:
 
 def _tsv_topics(path: Path) -> list[tuple[int, str, str]]:
     rows = []
-    for line, raw in enumerate(file_bytes(path).split(b"\n"), start=1):
-        topic_id, tab, text = raw.decode("utf-8", "replace").partition("\t")
+    for line, raw in enumerate(plain_text(path).split("\n"), start=1):
+        topic_id, tab, text = raw.partition("\t")
         if tab:
             rows.append((line, topic_id.strip(), text.strip()))
         elif topic_id.strip():

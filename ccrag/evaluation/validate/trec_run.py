@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ccrag.evaluation.validate.jsonl import file_bytes
 from ccrag.evaluation.validate.problems import Problem
+from ccrag.formats.plain_files import file_bytes
 from ccrag.types import Candidates, QueryId, doc_id_of
 
 COLUMNS = 6
@@ -44,7 +44,9 @@ def run_problems(
     problems: list[Problem] = []
     seen: dict[QueryId, _Seen] = {}
     tag: str | None = None
-    for line, raw in enumerate(file_bytes(path).removesuffix(b"\n").split(b"\n"), start=1):
+    content = file_bytes(path)
+    lines = content.removesuffix(b"\n").split(b"\n") if content else []
+    for line, raw in enumerate(lines, start=1):
         columns = raw.decode("utf-8", "replace").split()
         if len(columns) != COLUMNS:
             message = f"expected {COLUMNS} columns, got {len(columns)}"

@@ -1,0 +1,46 @@
+"""Commands that an error recommends: what is typed back does what it says."""
+
+import shlex
+from collections.abc import Sequence
+
+from ccrag.config import Settings, SettingsSource
+from ccrag.models.encoder import missing_extra
+from ccrag.recipes import recipe_of
+
+UNNEEDED = ("provider.", "output.", "batch.", "serve.", "chat.", "llm.")
+"""Sections that no index depends on; the first may hold a key that no message should show."""
+
+
+def index_command(name: str, pipelines: Sequence[Settings] | Settings) -> str:
+    """
+    Return the command that builds the index `name` for `pipelines`; PATH... is the user's to fill.
+
+    It keeps every pipeline as it was given (a TOML file stays a path) and every setting that an
+    index can depend on. Pipelines under different settings take a command each, joined by `&&`,
+    and so does an extra that must be installed first.
+    """
+    wanted = [pipelines] if isinstance(pipelines, Settings) else pipelines
+    groups: dict[tuple[str, ...], list[str]] = {}
+    installs: dict[str, None] = {}
+    for settings in wanted:
+        source = settings.source
+        given = source.pipeline or settings.name
+        named = groups.setdefault(_kept(source), [])
+        if given not in named:
+            named.append(given)
+        extra = missing_extra(settings.encoder) if recipe_of(settings).needs_encoder else None
+        if extra is not None:
+            installs[extra] = None
+    commands = [_command(name, named, overrides) for overrides, named in groups.items()]
+    return " && ".join((*installs, *commands))
+
+
+def _kept(source: SettingsSource) -> tuple[str, ...]:
+    return tuple(item for item in source.overrides if not item.strip().startswith(UNNEEDED))
+
+
+def _command(name: str, pipelines: Sequence[str], overrides: Sequence[str]) -> str:
+    options = ["--index", name, "--pipeline", ",".join(pipelines)]
+    for override in overrides:
+        options += ["--set", override]
+    return f"ccrag index PATH... {shlex.join(options)}"

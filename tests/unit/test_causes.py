@@ -1,0 +1,54 @@
+"""Failures told by their cause: one line each, however often it came."""
+
+import pytest
+
+from ccrag.causes import Trouble, by_cause, cause_lines
+from ccrag.errors import ONE_QUESTION, UnknownDocumentError, some_ids
+
+
+def test_two_hundred_queries_with_one_cause_are_one_line() -> None:
+    errors = [UnknownDocumentError(f"q{n}", [f"doc{n}"], index="demo") for n in range(200)]
+    troubles = [Trouble(e.query_id, str(e), "UnknownDocumentError") for e in errors]
+    [line] = cause_lines(troubles, noun="queries")
+    assert line.startswith("200 queries (q0, q1, q2, …), the first: query 'q0': index 'demo'")
+    assert len(cause_lines(troubles, noun="queries", verbose=True)) == 200
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("no reply within 60.0 s", "no reply within 59.7 s", True),
+        ("query 'a': no document 'x'", "query 'b': no document 'y z'", True),
+        ("doc12 is not known", "doc7 is not known", True),
+        ("the server refused (HTTP 429)", "the server refused (HTTP 401)", False),
+        ("no reply", "an empty reply", False),
+    ],
+)
+def test_ids_and_numbers_part_no_causes_and_words_do(one: str, other: str, same: bool) -> None:
+    assert (len(by_cause([Trouble("a", one), Trouble("b", other)])) == 1) is same
+
+
+def test_two_types_of_error_are_two_causes_most_frequent_first() -> None:
+    troubles = [Trouble("a", "gone", "X"), Trouble("b", "gone", "Y"), Trouble("c", "gone", "Y")]
+    assert [cause.places for cause in by_cause(troubles)] == [("b", "c"), ("a",)]
+
+
+def test_one_failure_keeps_its_own_message_with_its_id() -> None:
+    assert cause_lines([Trouble("q1", "query 'q1': gone")], noun="queries") == ["query 'q1': gone"]
+    assert cause_lines([Trouble("q1", "gone")], noun="queries") == ["q1: gone"]
+    assert cause_lines([], noun="queries") == []
+
+
+@pytest.mark.parametrize(
+    ("count", "end"), [(0, ""), (1, "'d0'"), (10, "'d9'"), (11, "'d9' … (11 in all)")]
+)
+def test_a_list_of_ids_is_cut_to_ten_and_a_count(count: int, end: str) -> None:
+    assert some_ids([f"d{n}" for n in range(count)]).endswith(end)
+
+
+def test_twenty_thousand_unknown_ids_make_a_short_message_without_an_id_nobody_gave() -> None:
+    ids = [f"document-{n}" for n in range(20_000)]
+    message = str(UnknownDocumentError(ONE_QUESTION, ids, index="demo"))
+    assert message.startswith("index 'demo' does not hold 'document-0', 'document-1'")
+    assert "(20,000 in all)" in message
+    assert len(message) < 400
