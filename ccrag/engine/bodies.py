@@ -222,7 +222,7 @@ def documents_body(
     if text:
         words = {"query": " ".join(p.text for p in searched([Part(text, 1.0)])), "operator": "and"}
         either: list[JSON] = [{"match_bool_prefix": {"title": words}}]
-        if len(text.encode()) <= MAX_ID_BYTES:
+        if len(text.encode("utf-8", "surrogatepass")) <= MAX_ID_BYTES:
             either.append({"prefix": {"doc_id": text}})
         query["bool"] |= {"should": either, "minimum_should_match": 1}
         sort = [{"_score": "desc"}, *sort]

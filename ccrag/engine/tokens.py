@@ -16,7 +16,7 @@ LONGEST_TOKEN = 255
 
 class _Kind(Enum):
     LETTER = auto()
-    """A digit, an underscore, or of a script that is written with blanks between words; joins its like."""
+    """Of a script that is written with blanks between words; digits and underscores join them."""
     UNSPACED = auto()
     """Of Thai, Lao, Myanmar or Khmer: joins its like, but not other letters."""
     SINGLE = auto()

@@ -30,8 +30,8 @@ def put_wordings(way: Way, settings: PipelineSettings) -> None:
         if bodies.is_cut(variant.searched):
             way.note(
                 "variants",
-                f"{variant.name} is long: its first {bodies.MAX_TOKENS} tokens are searched (words; "
-                "each Chinese, Japanese or Korean character, each emoji)",
+                f"{variant.name} is long: its first {bodies.MAX_TOKENS} tokens are searched "
+                "(a token is a word, a CJK character or an emoji)",
             )
 
 
