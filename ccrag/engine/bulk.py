@@ -20,6 +20,8 @@ MAX_FAILURES = 100
 
 RESPONSE_FIELDS = "errors,items.*._id,items.*._index,items.*.status,items.*.error"
 CONFLICT = 409
+_TOO_LARGE = (429, 413, "N/A")
+"""Of a request with one large item; "N/A": the engine closed the connection while it was sent."""
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ class _Sender:
             answer: JSON = self._client.bulk(body=body, **options)
         except TransportError as error:
             size = len(body.encode())
-            if size > self._max_bytes and error.status_code in (429, 413, "N/A"):
+            if size > self._max_bytes and error.status_code in _TOO_LARGE:
                 raise EngineError(_too_large(body, size, error)) from error
             raise
         for item in answer["items"] if answer["errors"] else ():
@@ -114,11 +116,11 @@ class _Sender:
 def _too_large(body: str, size: int, error: TransportError) -> str:
     """Only a single item is sent in a request beyond the limit."""
     [action] = orjson.loads(body.partition("\n")[0]).values()
-    if error.status_code == "N/A":
-        said = "the engine closed the connection; http.max_content_length is 100 MB by default"
-    else:
-        said = f"HTTP {error.status_code}: {reason_of(error.info)}"
+    said, advice = f"HTTP {error.status_code}: {reason_of(error.info)}", HEAP_ADVICE
+    if error.status_code != 429:
+        said = "its http.max_content_length is 100 MB, unless set otherwise"
+        advice = "split the document"
     return (
         f"{action['_id']!r} is too large for the engine: {size / 1e6:.0f} MB in one piece "
-        f"({said}); {HEAP_ADVICE}"
+        f"({said}); {advice}"
     )

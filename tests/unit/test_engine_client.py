@@ -43,7 +43,7 @@ def answering(
             self.end_headers()
             self.wfile.write(content)
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
             pass
@@ -178,8 +178,8 @@ def test_tls_where_there_is_none_and_the_reverse(certificate: Path) -> None:
             open_client(settings(url.replace("https:", "http:")))
         with pytest.raises(EngineError, match=r"is not trusted \(self-signed certificate\); name"):
             open_client(settings(url))
+        local = url.replace("127.0.0.1", "localhost")
         with pytest.raises(EngineError, match=r"is not trusted \(Hostname mismatch.*host's name"):
-            local = url.replace("127.0.0.1", "localhost")
             open_client(settings(local, ca_file=certificate))
         open_client(settings(url, ca_file=certificate)).close()
 
