@@ -121,6 +121,7 @@ def _override_layer(overrides: Sequence[str]) -> Layer:
         path = key.strip().split(".")
         if not equals or not all(path):
             raise ConfigError(f"--set {override!r}: expected section.key=value")
+        _require_utf8(f"--set {override!r}", override)
         section = layer
         for part in path[:-1]:
             section = section.setdefault(part, {})
@@ -140,10 +141,20 @@ def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
     """pydantic-settings ignores a misspelt section; a typo must not change a run in silence."""
     known = {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields} | {PIPELINE_VARIABLE}
     names = sorted(name for name in environ if name.upper().startswith(ENV_PREFIX))
+    for name in names:
+        _require_utf8(f"the value of {name}", environ[name])
     unknown = [name for name in names if name.upper().split("__")[0] not in known]
     if unknown:
         sections = ", ".join(sorted(known))
         raise ConfigError(f"unknown setting {unknown[0]}; sections are {sections}")
+
+
+def _require_utf8(what: str, value: str) -> None:
+    """Refuse bytes that were no text: a file that a run writes could not hold them."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"{what} is not UTF-8") from error
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -18,7 +18,7 @@ from ccrag.layers import load_settings
 from ccrag.opening import open_pipeline
 from ccrag.pipeline import Pipeline
 from ccrag.stages.way import Failure
-from ccrag.types import Candidates, DocId, Document, Query, Result, Turn
+from ccrag.types import Candidates, DocId, Document, Query, Result, Turn, require_text
 
 
 class Library:
@@ -163,6 +163,7 @@ class Library:
         Raises:
             UnknownDocumentError: the library does not hold it.
         """
+        require_text(doc_id, what=f"document id {doc_id!r}")
         index = self.pipeline.index
         found = index.documents(Candidates.whole_index(), [doc_id])
         if doc_id not in found:

@@ -153,6 +153,22 @@ def is_passage_id(name: DocId | PassageId) -> bool:
     return _PASSAGE_ID.fullmatch(name) is not None
 
 
+def require_text(text: str, *, what: str) -> None:
+    """
+    Refuse a string that is no text: bytes that were not UTF-8, or half of a surrogate pair.
+
+    Raises:
+        InputError: naming `what` and the place in it.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{what} holds {text[error.start]!r} at character {error.start + 1}, which is no "
+            "character (half of a surrogate pair, or a byte that is not UTF-8); give UTF-8 text"
+        ) from error
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """
@@ -184,6 +200,7 @@ class Candidates:
         for doc_id in unique:
             if not isinstance(doc_id, str) or not doc_id:
                 raise InputError(f"{of_query(query_id)}candidate id {doc_id!r} is not a string")
+            require_text(doc_id, what=f"{of_query(query_id)}candidate id {doc_id!r}")
         return cls(unique, frozenset(unique))
 
     @classmethod
@@ -193,7 +210,13 @@ class Candidates:
 
     @classmethod
     def of_collection(cls, name: str) -> Candidates:
-        """Every document of the collection `name`."""
+        """
+        Every document of the collection `name`.
+
+        Raises:
+            InputError: it is no text.
+        """
+        require_text(name, what=f"collection name {name!r}")
         return cls(None, collection=name)
 
     def admits(self, doc_id: DocId, *, collection: str | None) -> bool:
@@ -215,16 +238,28 @@ class Turn:
     speaker: Speaker
     text: str
 
+    def __post_init__(self) -> None:
+        require_text(self.text, what="an earlier turn")
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One question and the only documents that may answer it."""
+    """
+    One question and the only documents that may answer it.
+
+    Raises:
+        InputError: the question or its id is no text.
+    """
 
     query_id: QueryId
     text: str
     candidates: Candidates
     turns: tuple[Turn, ...] = ()
     """The dialogue before the question, oldest first."""
+
+    def __post_init__(self) -> None:
+        require_text(self.query_id, what=f"query id {self.query_id!r}")
+        require_text(self.text, what=f"query {self.query_id!r}: the question")
 
 
 class Part(NamedTuple):

@@ -54,7 +54,7 @@ def down(data: Data = None) -> None:
 
     with user_errors():
         settings = _settings(data=data)
-        state = stop_node(settings)
+        state = stop_node(settings, notify=notify)
         folder = data_folder(settings)
         if state is None:
             notify(f"no node runs on {folder}")
@@ -69,11 +69,14 @@ def status(data: Data = None, as_json: Json = False) -> None:
 
     Example: ccrag node status --json
     """
-    from ccrag.engine.node import data_folder, find_node
+    from ccrag.engine.node import data_folder, find_node, stray_pid
 
     with user_errors():
         settings = _settings(data=data)
         facts = _facts(find_node(settings), data_folder(settings))
+        stray = stray_pid(settings)
+        if stray is not None:
+            facts["status"] = f"process {stray} runs, but is not on record: run `ccrag node down`"
         if as_json:
             typer.echo(json.dumps(facts))
         else:

@@ -9,7 +9,7 @@ from ccrag.corpus.ledger import Ledger, Origin
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.scan import Digest, edges_digest
 from ccrag.errors import InputError
-from ccrag.types import DocId, Document
+from ccrag.types import DocId, Document, require_text
 
 
 class Corpus(Protocol):
@@ -70,6 +70,9 @@ class GivenDocuments:
         name = f"the doc_id of document {number}"
         if as_id(document.doc_id, field=name) != document.doc_id:
             raise InputError(f"{name}, {document.doc_id!r}, starts or ends with a blank; remove it")
+        named = (document.doc_id, document.title, document.text, document.date, document.collection)
+        for text in (*named, *document.links):
+            require_text(text or "", what=f"document {number} ({document.doc_id!r})")
         if not self._ledger.enter(document.doc_id, Origin(0, number)):
             raise InputError(f"document {number}: id {document.doc_id!r} was given before")
         self._ledger.link(document.doc_id, document.links)

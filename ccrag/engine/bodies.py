@@ -6,13 +6,13 @@ search (`post_filter`) may return too few hits, down to none. Ties are cut by `p
 engine too, so the hits at the edge of `depth` do not depend on shards or segments.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ccrag.engine.tokens import cut_tokens
 from ccrag.types import JSON, Candidates, DocId, Part, PassageId
 
 Vector = NDArray[np.float32]
@@ -24,14 +24,14 @@ Among = tuple[Literal["doc_id", "unit_id", "version_of"], Sequence[str]]
 MAX_TERMS = 65_536
 """Values one `terms` clause takes (`index.max_terms_count`); more are split over several."""
 
-MAX_WORDS = 400
+MAX_ID_BYTES = 512
+"""Of an OpenSearch `_id`; what is longer is the beginning of none."""
+
+MAX_TOKENS = 400
 """
-Words of a query that are searched. One clause each, for text and title, has to stay below the
+Tokens of a query that are searched. One clause each, for text and title, has to stay below the
 1,024 clauses that OpenSearch allows a query (`indices.query.bool.max_clause_count`).
 """
-_WORD = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|\w+?(?=[\u3040-\u30ff\u3400-\u9fff]|\b)"
-)
 
 BY_SCORE: list[JSON] = [{"_score": "desc"}, {"passage_id": "asc"}]
 PASSAGES: JSON = {"excludes": ["vector", "searched", "outline"]}
@@ -52,19 +52,21 @@ def candidate_filter(candidates: Candidates) -> list[JSON]:
 
 
 def searched(parts: Iterable[Part]) -> list[Part]:
-    """What is searched of `parts`: all of it, or its first `MAX_WORDS` words."""
+    """Return what is searched of `parts`: all of it, or its first `MAX_TOKENS` tokens."""
     kept: list[Part] = []
-    left = MAX_WORDS
+    left = MAX_TOKENS
     for part in parts:
-        text = part.text
-        for word in _WORD.finditer(part.text):
-            if not left:
-                text = part.text[: word.start()]
-                break
-            left -= 1
-        if text.strip() or not kept:
+        text, tokens = cut_tokens(part.text, at_most=left)
+        left -= tokens
+        if tokens or not kept:
             kept.append(Part(text, part.weight))
     return kept
+
+
+def is_cut(parts: Iterable[Part]) -> bool:
+    """Return whether `parts` hold more than what is searched of them."""
+    limit = MAX_TOKENS + 1
+    return sum(cut_tokens(part.text, at_most=limit)[1] for part in parts) > MAX_TOKENS
 
 
 def _match(field: str, words: str, *, boost: float) -> JSON:
@@ -219,10 +221,10 @@ def documents_body(
     sort: list[JSON] = [{"doc_id": "asc"}]
     if text:
         words = {"query": " ".join(p.text for p in searched([Part(text, 1.0)])), "operator": "and"}
-        query["bool"] |= {
-            "should": [{"match_bool_prefix": {"title": words}}, {"prefix": {"doc_id": text}}],
-            "minimum_should_match": 1,
-        }
+        either: list[JSON] = [{"match_bool_prefix": {"title": words}}]
+        if len(text.encode("utf-8", "surrogatepass")) <= MAX_ID_BYTES:
+            either.append({"prefix": {"doc_id": text}})
+        query["bool"] |= {"should": either, "minimum_should_match": 1}
         sort = [{"_score": "desc"}, *sort]
     page = {
         "size": size,

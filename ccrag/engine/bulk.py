@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from opensearchpy import OpenSearch, helpers
+import orjson
+from opensearchpy import OpenSearch, TransportError, helpers
 
 from ccrag.config import EngineSettings
-from ccrag.engine.client import engine_errors, reason_of
-from ccrag.errors import BulkWriteError
+from ccrag.engine.client import engine_errors
+from ccrag.engine.reasons import HEAP_ADVICE, is_blocked, reason_of, with_advice
+from ccrag.errors import BulkWriteError, EngineError
 from ccrag.types import JSON
 
 ITEMS_PER_REQUEST = 2_000
@@ -17,6 +20,8 @@ MAX_FAILURES = 100
 
 RESPONSE_FIELDS = "errors,items.*._id,items.*._index,items.*.status,items.*.error"
 CONFLICT = 409
+_TOO_LARGE = (429, 413, "N/A")
+"""Of a request with one large item; "N/A": the engine closed the connection while it was sent."""
 
 
 @dataclass(slots=True)
@@ -50,7 +55,7 @@ def write(
     failed: dict[str, str] = {}
     with engine_errors("write passages"):
         results = helpers.streaming_bulk(
-            client,
+            _Sender(client, settings.bulk_max_bytes),
             actions,
             chunk_size=ITEMS_PER_REQUEST,
             max_chunk_bytes=settings.bulk_max_bytes,
@@ -69,9 +74,53 @@ def write(
             elif item["status"] == CONFLICT:
                 count.kept += 1
             else:
-                failed[item["_id"]] = f"HTTP {item['status']}: {reason_of(item)}"
+                reason = f"HTTP {item['status']}: {reason_of(item)}"
+                failed[item["_id"]] = with_advice(reason, item)
                 if len(failed) >= MAX_FAILURES:
                     raise BulkWriteError(item["_index"], failed)
     if failed:
         raise BulkWriteError(item["_index"], failed)
     return counts
+
+
+class _Sender:
+    """What the bulk helper sends with: ends at once what would only fail again and again."""
+
+    def __init__(self, client: OpenSearch, max_bytes: int) -> None:
+        self.transport = client.transport
+        self._client = client
+        self._max_bytes = max_bytes
+
+    def bulk(self, body: str, **options: Any) -> JSON:
+        """
+        Send one request.
+
+        Raises:
+            EngineError: an item is too large for the engine, or its index takes no writes.
+            TransportError: the request failed for another reason, or may be sent again.
+        """
+        try:
+            answer: JSON = self._client.bulk(body=body, **options)
+        except TransportError as error:
+            size = len(body.encode())
+            if size > self._max_bytes and error.status_code in _TOO_LARGE:
+                raise EngineError(_too_large(body, size, error)) from error
+            raise
+        for item in answer["items"] if answer["errors"] else ():
+            [result] = item.values()
+            if is_blocked(result):
+                raise EngineError(f"cannot write: {with_advice(reason_of(result), result)}")
+        return answer
+
+
+def _too_large(body: str, size: int, error: TransportError) -> str:
+    """Only a single item is sent in a request beyond the limit."""
+    [action] = orjson.loads(body.partition("\n")[0]).values()
+    said, advice = f"HTTP {error.status_code}: {reason_of(error.info)}", HEAP_ADVICE
+    if error.status_code != 429:
+        said = "its http.max_content_length is 100 MB, unless set otherwise"
+        advice = "split the document"
+    return (
+        f"{action['_id']!r} is too large for the engine: {size / 1e6:.0f} MB in one piece "
+        f"({said}); {advice}"
+    )

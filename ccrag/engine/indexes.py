@@ -5,14 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opensearchpy import NotFoundError, OpenSearch
+from opensearchpy import AuthorizationException, NotFoundError, OpenSearch
 
 from ccrag.engine import bodies
 from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import check_closure
 from ccrag.engine.names import check_name
+from ccrag.engine.reasons import with_advice
 from ccrag.engine.templates import KINDS
-from ccrag.errors import IndexMissingError
+from ccrag.errors import EngineDownError, EngineError, IndexMissingError
 from ccrag.types import Candidates, DocId
 
 _DOCUMENTS = re.compile(r"ccrag-(.+)-documents")
@@ -142,3 +143,55 @@ def await_service(client: OpenSearch, *, timeout_s: float) -> None:
             index="ccrag-*",
             params={"wait_for_status": "yellow", "request_timeout": timeout_s},
         )
+
+
+def searchable(client: OpenSearch, *, timeout_s: float) -> tuple[set[str], str | None]:
+    """
+    Return the names of the indexes that can be searched, and why the first other one cannot.
+
+    Raises:
+        EngineDownError: the engine gave no answer.
+        EngineError: it does not say which indexes it has.
+    """
+    params = {"request_timeout": timeout_s}
+    with engine_errors("ask for the indexes"):
+        found = client.indices.get_alias(name="ccrag-*", params=params)
+    aliases: dict[str, list[str]] = {}
+    for alias in sorted(alias for index in found.values() for alias in index["aliases"]):
+        for pattern in (_DOCUMENTS, _PASSAGES, _UNITS):
+            if match := pattern.fullmatch(alias):
+                aliases.setdefault(match[1], []).append(alias)
+                break
+    names, reason = set(), None
+    for name, own in aliases.items():
+        try:
+            _search_none(client, own, {**params, "allow_partial_search_results": "false"})
+            names.add(name)
+        except EngineDownError:
+            raise
+        except EngineError as error:
+            reason = reason or str(error)
+    return names, reason
+
+
+def _search_none(client: OpenSearch, aliases: list[str], params: Mapping[str, Any]) -> None:
+    body = {"size": 0, "track_total_hits": False, "terminate_after": 1}
+    with engine_errors(f"search {aliases[0]}"):
+        client.search(index=",".join(aliases), body=body, params=dict(params))
+
+
+def check_writable(client: OpenSearch, *, timeout_s: float) -> None:
+    """
+    Raise EngineError where the whole engine takes no new index.
+
+    A user who may not ask for its blocks is taken to be let write: a write will tell.
+    """
+    with engine_errors("ask whether the engine takes writes"):
+        try:
+            answer = client.cluster.state(metric="blocks", params={"request_timeout": timeout_s})
+        except AuthorizationException:
+            return
+    blocks = answer.get("blocks", {}).get("global", {}).values()
+    for block in blocks:
+        if not {"write", "metadata_write", "create_index"}.isdisjoint(block["levels"]):
+            raise EngineError(with_advice(f"the engine takes no writes: {block['description']}"))

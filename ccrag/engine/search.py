@@ -4,10 +4,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
 from opensearchpy import OpenSearch
 
-from ccrag.engine.client import engine_errors, reason_of
+from ccrag.engine.client import engine_errors, to_json
+from ccrag.engine.reasons import incomplete, lasts, reason_of, with_advice
 from ccrag.errors import EngineError
 from ccrag.types import JSON
 
@@ -56,14 +56,14 @@ def _checked(client: OpenSearch, index: str, bodies: Sequence[JSON], *, dfs: boo
 
 
 def _send(client: OpenSearch, index: str, bodies: Sequence[JSON], *, dfs: bool) -> list[JSON]:
-    header = orjson.dumps(
+    header = to_json(
         {
             "index": index,
             "search_type": "dfs_query_then_fetch" if dfs else "query_then_fetch",
             "allow_partial_search_results": False,
         }
     )
-    lines = [line for body in bodies for line in (header, orjson.dumps(body))]
+    lines = [line for body in bodies for line in (header, to_json(body))]
     with engine_errors(f"search {index}"):
         answer = client.msearch(body=b"\n".join(lines).decode() + "\n")
     responses: list[JSON] = answer["responses"]
@@ -71,15 +71,14 @@ def _send(client: OpenSearch, index: str, bodies: Sequence[JSON], *, dfs: bool) 
 
 
 def _is_refused(response: dict[str, Any]) -> bool:
-    return response.get("status") == 429
+    return response.get("status") == 429 and not lasts(response)
 
 
 def _check(response: JSON) -> Slot:
     if "error" in response:
-        status = response.get("status")
-        return EngineError(f"search failed with HTTP {status}: {reason_of(response)}")
-    if response["timed_out"]:
-        return EngineError("search timed out; its hits are incomplete and were not used")
-    if response["_shards"]["failed"]:
-        return EngineError(f"search failed on {response['_shards']['failed']} shards")
+        reason = f"HTTP {response.get('status')}: {reason_of(response)}"
+        return EngineError(f"search failed with {with_advice(reason, response)}")
+    reason = incomplete(response)
+    if reason is not None:
+        return EngineError(f"search failed: {reason}")
     return response

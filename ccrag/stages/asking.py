@@ -27,10 +27,11 @@ def put_wordings(way: Way, settings: PipelineSettings) -> None:
         way.dense_variants = _wordings(way, use.dense, settings)
     put_question(way, settings)
     for variant in way.variants:
-        if bodies.searched(variant.searched) != list(variant.searched):
+        if bodies.is_cut(variant.searched):
             way.note(
                 "variants",
-                f"{variant.name} is long: its first {bodies.MAX_WORDS} words are searched",
+                f"{variant.name} is long: its first {bodies.MAX_TOKENS} tokens are searched "
+                "(a token is a word, a CJK character or an emoji)",
             )
 
 

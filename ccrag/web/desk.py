@@ -22,10 +22,11 @@ from ccrag.pipeline import Pipeline
 from ccrag.stages.way import Watch, unwatched
 from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query, Result
 from ccrag.web.access import Caller
+from ccrag.web.engine_link import UPLOAD_PREFIX
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError, not_available, unknown_index
 from ccrag.web.shelf import Shelf
-from ccrag.web.uploads import UPLOAD_PREFIX, Uploads
+from ccrag.web.uploads import Uploads
 
 
 @dataclass(frozen=True, slots=True)

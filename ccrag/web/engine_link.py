@@ -6,18 +6,26 @@ it asks until there is an answer; the embedded node it starts again. Requests ne
 """
 
 import logging
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event, Lock, Thread
 
 from ccrag.config import Settings
 from ccrag.engine.client import Client, Notify, open_client, silent
-from ccrag.engine.indexes import await_service
+from ccrag.engine.indexes import await_service, check_writable, searchable
 from ccrag.errors import EngineDownError, EngineError
 
 log = logging.getLogger("ccrag.web")
 PAUSE_S = 1.0
 READY_S = 10.0
+UPLOAD_PREFIX = "upload-"
+"""Of the names of indexes that come and go."""
+PROBE_S = 2.0
+"""Of one look at the engine, and how long a server waits for it before it calls itself unready."""
+FRESH_S = 1.0
+"""A look is not repeated within this time: whoever asks whether we are ready needs no token."""
 
 
 class EngineLink:
@@ -37,6 +45,11 @@ class EngineLink:
         self._closing = Event()
         self._seeker: Thread | None = None
         self._listeners: list[Callable[[], None]] = []
+        self._writes = settings.serve.uploads > 0
+        self._prober = ThreadPoolExecutor(1, "ccrag-ready")
+        self._probe: Future[str | None] | None = None
+        self._probed = 0.0
+        self._served: set[str] = set()
 
     def on_return(self, listener: Callable[[], None]) -> None:
         """Call `listener` each time the engine is back."""
@@ -67,9 +80,39 @@ class EngineLink:
             self._seek(str(error))
             raise
 
+    def probe(self) -> "Future[str | None]":
+        """
+        Return why requests cannot be answered now, None if they can; the look ends by itself.
+
+        They can when the engine answers, an index can be searched (of those seen before, if any
+        were), and, where uploads are kept, the engine takes a new one.
+        """
+        with self._lock:
+            now = time.monotonic()
+            probe = self._probe
+            if probe is None or (probe.done() and now - self._probed > FRESH_S):
+                self._probed = now
+                probe = self._probe = self._prober.submit(self._look_once)
+            return probe
+
+    def _look_once(self) -> str | None:
+        try:
+            with self.watching():
+                client = self.client()
+                found, reason = searchable(client, timeout_s=PROBE_S)
+                if self._writes:
+                    check_writable(client, timeout_s=PROBE_S)
+        except EngineError as error:
+            return str(error)
+        if not found and (reason is not None or self._served):
+            return reason or f"index {min(self._served)!r} is gone, and there is no other"
+        self._served |= {name for name in found if not name.startswith(UPLOAD_PREFIX)}
+        return None
+
     def close(self) -> None:
         """End the search for the engine, if there is one."""
         self._closing.set()
+        self._prober.shutdown(wait=False, cancel_futures=True)
         if self._seeker is not None:
             self._seeker.join()
 

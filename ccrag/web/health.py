@@ -1,12 +1,17 @@
 """For whoever looks after the server: is it alive, can it answer, what does it do."""
 
+import asyncio
+import logging
+
 from fastapi import APIRouter, Response
 
 from ccrag.web import metrics, schemas
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
+from ccrag.web.engine_link import PROBE_S
 from ccrag.web.state import Asking, State
 
+log = logging.getLogger("ccrag.web")
 router = APIRouter(tags=["operation"])
 
 
@@ -21,10 +26,22 @@ async def health() -> Response:
     responses={200: {"model": schemas.Health}, 503: {"model": schemas.Health}},
 )
 async def ready(state: State) -> Response:
-    """Whether requests can be answered now."""
-    if state.link.down:
-        return json_response({"status": "unavailable"}, status=503)
-    return json_response({"status": "ok"})
+    """
+    Whether requests can be answered now: the engine is asked, for two seconds at most.
+
+    The log says why not.
+    """
+    reason: str | None = "the search engine is out of reach"
+    if not state.link.down:
+        probe = asyncio.wrap_future(state.link.probe())
+        try:
+            reason = await asyncio.wait_for(asyncio.shield(probe), PROBE_S)
+        except TimeoutError:
+            reason = f"the search engine did not answer within {PROBE_S:g} s"
+    if reason is None:
+        return json_response({"status": "ok"})
+    log.warning("not ready", extra={"facts": {"reason": reason}})
+    return json_response({"status": "unavailable"}, status=503)
 
 
 @router.get(

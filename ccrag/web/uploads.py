@@ -14,11 +14,11 @@ from ccrag.config import ServeSettings, Settings
 from ccrag.engine.indexes import drop_index
 from ccrag.errors import EngineError
 from ccrag.indexing import index_documents
+from ccrag.web.engine_link import UPLOAD_PREFIX
 from ccrag.web.problems import ProblemError
 from ccrag.web.shelf import Shelf
 
 log = logging.getLogger("ccrag.web")
-UPLOAD_PREFIX = "upload-"
 _UPLOAD = re.compile(rf"{UPLOAD_PREFIX}([0-9a-f]{{8}})-[0-9a-f]{{24}}")
 LEFTOVER_S = 24 * 3600.0
 """Uploads of this age are taken away at a start; another server's may be on the same engine."""

@@ -160,7 +160,7 @@ def test_wrong_asks_end_in_one_line(indexed: str, options: list[str], message: s
 def test_an_engine_out_of_reach_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CCRAG_ENGINE__URL", "http://127.0.0.1:1")
     result = ccrag("ask", "dam?", "--index", "x", "--docs", "a", code=1)
-    assert "the engine is out of reach; check engine.url" in result.stderr
+    assert "the engine is out of reach (127.0.0.1:1: Connection refused)" in result.stderr
     assert result.stderr.count("\n") == 1
 
 

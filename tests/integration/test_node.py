@@ -120,15 +120,14 @@ def test_a_second_node_takes_other_ports_and_a_taken_one_is_named(
     assert find_node(settings) is not None
 
 
-def test_a_folder_in_use_is_named(settings: NodeSettings) -> None:
-    """Its state file is lost, and the node still runs."""
-    state = ensure_node(settings)
-    file = state.data / "node.json"
-    kept = file.read_bytes()
-    file.unlink()
-    try:
-        with pytest.raises(NodeError, match="another process uses this data folder"):
-            ensure_node(settings)
-    finally:
-        file.write_bytes(kept)
-    assert node_answers(state)
+def test_a_node_that_is_not_on_record_is_found_and_replaced(settings: NodeSettings) -> None:
+    """Its starter was killed before it wrote the state file, or the file is lost."""
+    lost = ensure_node(settings)
+    (lost.data / "node.json").unlink()
+    told = CliRunner().invoke(app, ["status", "--data", str(settings.data)])
+    assert f"process {lost.pid} runs, but is not on record" in told.stdout
+    said: list[str] = []
+    found = ensure_node(settings, notify=said.append)
+    assert f"ending process {lost.pid}" in said[0]
+    assert found.pid != lost.pid
+    assert not psutil.pid_exists(lost.pid)

@@ -186,6 +186,38 @@ def test_what_a_killed_starter_left_is_ended(settings: NodeSettings, tmp_path: P
     assert gone(orphan.pid)
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import ccrag.engine.node as node
+from ccrag.config import NodeSettings
+from ccrag.engine.node import launch
+node.prepare_runtime = lambda cache, notify: Path(sys.argv[2])
+launch.write_state = lambda state: os.kill(os.getpid(), signal.SIGKILL)
+node.ensure_node(NodeSettings(data=Path(sys.argv[1])))
+"""
+
+
+@pytest.mark.parametrize("then", ["up", "down"])
+def test_what_a_starter_left_that_was_killed_before_it_wrote_is_ended(
+    settings: NodeSettings, tmp_path: Path, then: str
+) -> None:
+    data = node.data_folder(settings)
+    command = [sys.executable, "-c", KILLED, str(data), str(tmp_path / "runtime")]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert read_state(data) is None
+    pid = node.stray_pid(settings)
+    assert pid is not None
+    said: list[str] = []
+    if then == "up":
+        assert node.ensure_node(settings, notify=said.append).pid != pid
+    else:
+        assert node.stop_node(settings, notify=said.append) is None
+    assert said[0] == f"ending process {pid}, a node on {data} that is not on record"
+    assert gone(pid)
+    assert node.stray_pid(settings) is None
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

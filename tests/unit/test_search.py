@@ -43,8 +43,8 @@ def test_each_slot_is_checked_by_itself() -> None:
     assert slots[0] == OK
     assert [str(slot) for slot in slots[1:]] == [
         "search failed with HTTP 400: no such field",
-        "search timed out; its hits are incomplete and were not used",
-        "search failed on 1 shards",
+        "search failed: it timed out; its answer is incomplete and was not used",
+        "search failed: 1 of ? shards failed",
     ]
 
 
@@ -62,6 +62,12 @@ def test_a_slot_refused_for_good_keeps_its_error() -> None:
     [slot] = run(client, 1)
     assert isinstance(slot, EngineError)
     assert "HTTP 429: queue is full" in str(slot)
+
+
+def test_a_slot_that_can_only_fail_again_is_sent_once() -> None:
+    lasting = {"status": 429, "error": {"reason": "Data too large", "durability": "PERMANENT"}}
+    [slot] = run(FakeClient([lasting]), 1)
+    assert "HTTP 429: Data too large; give the engine a larger heap" in str(slot)
 
 
 def test_many_bodies_travel_in_several_requests_in_order() -> None:

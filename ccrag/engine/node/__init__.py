@@ -19,12 +19,20 @@ import platformdirs
 from ccrag.config import NodeSettings
 from ccrag.engine.node.health import answers
 from ccrag.engine.node.jars import prepare_runtime
-from ccrag.engine.node.launch import start_node
-from ccrag.engine.node.process import end_process, find_process
+from ccrag.engine.node.launch import PROGRAM, start_node
+from ccrag.engine.node.process import end_process, find_on_folder, find_process
 from ccrag.engine.node.state import NodeState, exclusive, forget_state, read_state
 from ccrag.errors import NodeError
 
-__all__ = ["NodeState", "data_folder", "ensure_node", "find_node", "node_answers", "stop_node"]
+__all__ = [
+    "NodeState",
+    "data_folder",
+    "ensure_node",
+    "find_node",
+    "node_answers",
+    "stop_node",
+    "stray_pid",
+]
 
 _LOCK_SLACK_S = 60.0
 """Waiting for another command's start: as long as that may take, and stopping what it replaces."""
@@ -80,9 +88,23 @@ def node_answers(state: NodeState) -> bool:
     return answers(state.url)
 
 
-def stop_node(settings: NodeSettings) -> NodeState | None:
+def stray_pid(settings: NodeSettings) -> int | None:
+    """Return the node that runs on the data folder without being on record; None: there is none."""
+    data = data_folder(settings)
+    if not data.is_dir() or find_node(settings) is not None:
+        return None
+    process = find_on_folder(PROGRAM, data)
+    return None if process is None else process.pid
+
+
+def stop_node(
+    settings: NodeSettings, *, notify: Callable[[str], None] = _ignore
+) -> NodeState | None:
     """
-    End the node on the data folder and wait for it; its data stay. None if none was running.
+    End the node on the data folder and wait for it; its data stay. None if none was on record.
+
+    Args:
+        notify: takes a line on a node that was not on record, and was ended too.
 
     Raises:
         NodeError: another command is starting it, or the process is not ours to end.
@@ -95,6 +117,7 @@ def stop_node(settings: NodeSettings) -> NodeState | None:
         state = read_state(data)
         was_running = state is not None and end_process(state.pid, started=state.started)
         forget_state(data)
+        _end_stray(data, notify)
     return state if was_running and isinstance(state, NodeState) else None
 
 
@@ -132,8 +155,16 @@ def _refuse_other_settings(state: NodeState, settings: NodeSettings) -> None:
 def _clear_remains(data: Path, notify: Callable[[str], None]) -> None:
     """Clear up after a node that died, or after a command that died while starting one."""
     remains = read_state(data)
-    if remains is None:
-        return
-    notify(f"the node on {data} (pid {remains.pid}) is gone; starting another on its data")
-    end_process(remains.pid, started=remains.started)
-    forget_state(data)
+    if remains is not None:
+        notify(f"the node on {data} (pid {remains.pid}) is gone; starting another on its data")
+        end_process(remains.pid, started=remains.started)
+        forget_state(data)
+    _end_stray(data, notify)
+
+
+def _end_stray(data: Path, notify: Callable[[str], None]) -> None:
+    """End a node whose starter was killed before it wrote down which process it is."""
+    process = find_on_folder(PROGRAM, data)
+    if process is not None:
+        notify(f"ending process {process.pid}, a node on {data} that is not on record")
+        end_process(process.pid, started=process.create_time())

@@ -17,6 +17,8 @@ from ccrag.errors import NodeError
 
 MIN_FREE_BYTES = 1024**3
 """The node runs without a disk watermark, so a disk about to fill up is refused here."""
+PROGRAM = "OsNode"
+"""The launcher; with the data folder behind it, a command line tells whose node it is."""
 TAIL_LINES = 8
 TAIL_COLUMNS = 300
 _STACK_FRAME = re.compile(r"\s+(at |\.\.\. \d+ (more|common))")
@@ -99,7 +101,7 @@ def node_command(java: str, runtime: Path, data: Path, *, port: int, heap_mb: in
         "-Dlog4j.shutdownHookEnabled=false",
         "-cp",
         f"{runtime}/classes:{runtime}/lib/*",
-        "OsNode",
+        PROGRAM,
         str(data),
         str(port),
     ]

@@ -46,6 +46,17 @@ def find_process(pid: int, *, started: float) -> psutil.Process | None:
     return process if same else None
 
 
+def find_on_folder(program: str, folder: Path) -> psutil.Process | None:
+    """Return the live process whose command line ends in `program`, `folder` and one more word."""
+    for process in psutil.process_iter(["cmdline", "status"]):
+        words = process.info["cmdline"] or []
+        if words[-3:-2] != [program] or process.info["status"] == psutil.STATUS_ZOMBIE:
+            continue
+        if Path(words[-2]).resolve() == folder.resolve():
+            return process
+    return None
+
+
 def end_process(pid: int, *, started: float, grace_s: float = 20.0) -> bool:
     """
     End that process and wait for it: a request first, by force after `grace_s`.

@@ -9,12 +9,12 @@ from ccrag.types import JSON, Result
 from ccrag.web.access import Caller
 from ccrag.web.asking import answered, gone, streamed
 from ccrag.web.desk import Question, Readable
+from ccrag.web.engine_link import UPLOAD_PREFIX
 from ccrag.web.page.render import asset, html, page
 from ccrag.web.page.views import answer_view
 from ccrag.web.problems import ProblemError
 from ccrag.web.spans import parted, read_spans
 from ccrag.web.state import Asking, ServerState, State
-from ccrag.web.uploads import UPLOAD_PREFIX
 
 WINDOW_CHARS = 60_000
 """Of a document, shown at once."""
