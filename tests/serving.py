@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from ccrag.layers import load_settings
 from ccrag.web.app import create_app
-from ccrag.web.serve import open_server
+from ccrag.web.serve import open_server, server_config
 from ccrag.web.state import ServerState
 
 LOOPBACK = "http://127.0.0.1"
@@ -35,7 +35,8 @@ def client_of(state: ServerState) -> Iterator[TestClient]:
 @contextmanager
 def running(state: ServerState) -> Iterator[str]:
     """The URL of a server with a real socket, for what only one shows: streams, lost callers."""
-    config = uvicorn.Config(create_app(state), port=0, log_config=None, timeout_graceful_shutdown=2)
+    config = server_config(state)
+    config.port, config.timeout_graceful_shutdown = 0, 2
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

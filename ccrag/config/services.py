@@ -101,8 +101,20 @@ class ServeSettings(Section):
     """Requests that search or answer at once."""
     waiting: int = Field(64, ge=0)
     """Requests that may wait for their turn; one more gets 429."""
+    max_connections: int = Field(512, ge=1)
+    """Open connections; one more is closed at once."""
+    slow_s: float = Field(10.0, gt=0)
+    """Time for the head of a request, and for each next piece of its body."""
     uploads: int = Field(16, ge=0)
     """Uploaded papers kept at once; 0 allows none."""
+    uploads_per_caller: int = Field(4, ge=1)
+    """Of these, how many one token may keep; read only with `tokens`."""
+    readers: int = Field(2, ge=1)
+    """Uploads that are read and indexed at once, beside the requests that `concurrency` counts."""
+    read_memory_mb: int = Field(320, ge=64)
+    """Memory that reading one uploaded file may take; it is read in a process of its own."""
+    read_s: float = Field(20.0, gt=0)
+    """Processor time that reading one uploaded file may take, and half of its time on the clock."""
     upload_minutes: float = Field(60.0, gt=0)
     """How long an uploaded paper is kept after it was last asked."""
 

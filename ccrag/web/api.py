@@ -8,7 +8,7 @@ from starlette.responses import StreamingResponse
 from ccrag.types import JSON
 from ccrag.web import schemas
 from ccrag.web.answers import json_response
-from ccrag.web.asking import answered, ask_json, gone, search_json, searched, streamed
+from ccrag.web.asking import answered, ask_json, in_turn, search_json, searched, streamed
 from ccrag.web.cursors import read_cursor, write_cursor
 from ccrag.web.desk import Question
 from ccrag.web.problems import MEDIA_TYPE
@@ -21,7 +21,7 @@ Code = int | str
 
 def problems(*statuses: int) -> dict[Code, dict[str, Any]]:
     """OpenAPI's word on the errors of an address, besides those any may have."""
-    every = {401, 403, 422, 429, 503, 504, *statuses}
+    every = {401, 403, 408, 422, 429, 503, 504, *statuses}
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {
         status: {"description": _DESCRIPTIONS[status], "content": content}
@@ -33,6 +33,7 @@ _DESCRIPTIONS = {
     401: "A bearer token is needed.",
     403: "Another site's page sent this.",
     404: "Not there, or not for this caller: no telling which.",
+    408: "The body did not come in time.",
     409: "The index was not built for this pipeline.",
     413: "Too large.",
     422: "Something in the request cannot be used.",
@@ -57,7 +58,7 @@ Name = Annotated[str, Query(min_length=1, max_length=80, examples=["demo"])]
 @router.get("/indexes", responses={200: {"model": schemas.Indexes}, **problems()})
 async def indexes(request: Request, state: State, caller: Asking) -> Response:
     """The indexes the caller may ask, and the pipelines each was built for."""
-    found = await state.gate.run(lambda _: state.desk.indexes(caller), gone=lambda: gone(request))
+    found = await in_turn(request, lambda _: state.desk.indexes(caller))
     told = [
         {"name": c.name, "documents": c.documents, "pipelines": list(c.pipelines)} for c in found
     ]
@@ -88,9 +89,8 @@ async def documents(
 ) -> Response:
     """The documents of an index that the caller may read, by title or by id."""
     cursor = read_cursor(after)
-    page = await state.gate.run(
-        lambda _: state.desk.documents(caller, index, text=title, size=limit, after=cursor),
-        gone=lambda: gone(request),
+    page = await in_turn(
+        request, lambda _: state.desk.documents(caller, index, text=title, size=limit, after=cursor)
     )
     listed = [{"doc_id": d.doc_id, "title": d.title, "date": d.date} for d in page.documents]
     return json_response({"documents": listed, "next": write_cursor(page.after)})
@@ -116,9 +116,7 @@ async def document(
 ) -> Response:
     """A document's text, exactly as it was indexed, with spans of it highlighted."""
     spans = read_spans(span or ())
-    found = await state.gate.run(
-        lambda _: state.desk.document(caller, index, doc_id), gone=lambda: gone(request)
-    )
+    found = await in_turn(request, lambda _: state.desk.document(caller, index, doc_id))
     end = min(len(found.text), start + chars)
     parts = parted(found.text, spans, start=start, end=end)
     told = {

@@ -9,7 +9,7 @@ from ccrag.web import schemas
 from ccrag.web.access import Caller
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
-from ccrag.web.asking import gone
+from ccrag.web.asking import in_turn
 from ccrag.web.comparing import ComparedQuery, Comparison, Side, compare
 from ccrag.web.problems import ProblemError
 from ccrag.web.state import Asking, ServerState, State
@@ -34,9 +34,7 @@ async def runs(request: Request, state: State, caller: Asking) -> Response:
     """The runs and experiments the server shows."""
     if not caller.unrestricted:
         return json_response({"runs": [], "experiments": []})
-    found, experiments = await state.gate.run(
-        lambda _: state.records.listed(), gone=lambda: gone(request)
-    )
+    found, experiments = await in_turn(request, lambda _: state.records.listed())
     return json_response(
         {
             "runs": [
@@ -54,7 +52,7 @@ async def runs(request: Request, state: State, caller: Asking) -> Response:
 async def run(request: Request, state: State, caller: Asking, name: RunName) -> Response:
     """A run's queries, each with what it cited."""
     check_runs(caller)
-    record = await state.gate.run(lambda _: state.records.run(name), gone=lambda: gone(request))
+    record = await in_turn(request, lambda _: state.records.run(name))
     queries = [
         {
             "query_id": query_id,
@@ -85,9 +83,7 @@ async def run_query(
 ) -> Response:
     """One query of a run: answer, evidence and the whole way, as provenance.json has it."""
     check_runs(caller)
-    told = await state.gate.run(
-        lambda _: recorded_query(state, name, query_id), gone=lambda: gone(request)
-    )
+    told = await in_turn(request, lambda _: recorded_query(state, name, query_id))
     return json_response(told)
 
 
@@ -115,9 +111,7 @@ async def compare_runs(
 ) -> Response:
     """Two runs query by query, those first that differ most."""
     check_runs(caller)
-    compared = await state.gate.run(
-        lambda _: compared_runs(state, left, right, measure), gone=lambda: gone(request)
-    )
+    compared = await in_turn(request, lambda _: compared_runs(state, left, right, measure))
     return json_response(
         {
             "left": compared.left,

@@ -18,7 +18,7 @@ from ccrag.errors import CcragError
 from ccrag.web import api, api_runs, health, schemas, uploading
 from ccrag.web.answers import problem_response
 from ccrag.web.mcp_server import McpEndpoint
-from ccrag.web.middleware import LOOPBACK_HOSTS, Guarded, Limited, Observed
+from ccrag.web.middleware import LOOPBACK_HOSTS, Authorised, Guarded, Limited, Observed
 from ccrag.web.page import routes_ask, routes_runs, routes_session
 from ccrag.web.page.render import problem_page
 from ccrag.web.problems import Code, ProblemError, problem_of
@@ -27,16 +27,20 @@ from ccrag.web.state import ServerState, is_trusted
 log = logging.getLogger("ccrag.web")
 CLEAN_UP_S = 30.0
 UPLOAD_PATHS = ("/api/uploads", "/upload")
+PUBLIC = ("/health", "/ready", "/api/openapi.json", "/sign-in", "/sign-out", "/static/")
+"""Addresses that need no token; elsewhere a request without one ends before its body is read."""
 FORM_BYTES = 64 * 1024
 """What a form holds around its file."""
 _CODES: dict[int, Code] = {
     404: "not_found",
     405: "method_not_allowed",
+    408: "too_slow",
     413: "too_large",
 }
 _DETAILS: dict[Code, str] = {
     "not_found": "no such address; see /api/openapi.json",
     "method_not_allowed": "this address does not take that method",
+    "too_slow": "the request's body came too slowly; send it again",
     "too_large": "the request's body is larger than the server takes",
 }
 
@@ -66,14 +70,22 @@ def create_app(state: ServerState) -> ASGIApp:
     app.router.routes.append(Route("/mcp", app.state.mcp))
     _handle_errors(app)
     _describe_problems(app)
-    limited = Limited(app, limit_of=partial(_body_limit, state.settings))
-    return Observed(Guarded(limited, hosts=_hosts(state)), metrics=state.metrics)
+    limited = Limited(
+        app,
+        limit_of=partial(_body_limit, state.settings),
+        slow_s=state.settings.slow_s,
+        timeout_s=state.settings.timeout_s,
+    )
+    known = Authorised(limited, access=state.access, public=PUBLIC)
+    return Observed(Guarded(known, hosts=_hosts(state)), metrics=state.metrics)
 
 
 def _body_limit(settings: ServeSettings, path: str) -> int:
     """Bytes a request to `path` may have."""
     if path in UPLOAD_PATHS:
         return settings.max_upload_bytes + FORM_BYTES
+    if path in ("/sign-in", "/sign-out"):
+        return FORM_BYTES
     return settings.max_body_bytes
 
 
@@ -93,6 +105,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             yield
     finally:
         cleaning.cancel()
+        await state.upload_gate.close()
         await state.gate.close()
         await asyncio.to_thread(state.uploads.drop_all)
         await asyncio.to_thread(state.link.close)

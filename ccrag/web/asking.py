@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from fastapi import Request
@@ -15,10 +15,12 @@ from ccrag.stages.way import Watch, Way
 from ccrag.types import JSON, Passage, PassageId, Result
 from ccrag.web.access import Caller
 from ccrag.web.desk import Question
+from ccrag.web.gate import Gate
 from ccrag.web.logs import request_id
 from ccrag.web.problems import ProblemError, problem_of
-from ccrag.web.state import ServerState, is_trusted, note
+from ccrag.web.state import ServerState, is_trusted, note, state_of
 
+T = TypeVar("T")
 Event = tuple[str, JSON]
 """An event's name and what it tells."""
 LAST = ("answer", "problem")
@@ -29,6 +31,21 @@ async def gone(request: Request) -> None:
     """Return when the caller is gone; the body must have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def in_turn(request: Request, work: Callable[[Watch], T], *, gate: Gate | None = None) -> T:
+    """
+    Return what `work` gives once it is the caller's turn; it ends when the caller goes away.
+
+    Args:
+        gate: the one for this kind of work; None: the one for questions.
+
+    Raises:
+        ProblemError: too many wait, it took too long, or the caller is gone.
+    """
+    chosen = gate or state_of(request).gate
+    caller: Caller = request.state.caller
+    return await chosen.run(work, owner=caller.name, gone=lambda: gone(request))
 
 
 async def answered(
@@ -46,7 +63,7 @@ async def answered(
     def work(watch: Watch) -> Result:
         return state.desk.answer(caller, question, watch)
 
-    result = await state.gate.run(work, gone=lambda: gone(request))
+    result = await in_turn(request, work)
     note(request, **_facts(result))
     return result
 
@@ -65,7 +82,7 @@ async def searched(
     def work(watch: Watch) -> tuple[Result, Mapping[PassageId, Passage]]:
         return state.desk.search(caller, question, top_n=top_n, watch=watch)
 
-    result, best = await state.gate.run(work, gone=lambda: gone(request))
+    result, best = await in_turn(request, work)
     note(request, **_facts(result))
     return result, best
 
@@ -96,7 +113,9 @@ async def streamed(
     async def work() -> None:
         try:
             result = await state.gate.run(
-                lambda look: state.desk.answer(caller, question, look), watch=watch
+                lambda look: state.desk.answer(caller, question, look),
+                owner=caller.name,
+                watch=watch,
             )
         except (ProblemError, CcragError) as error:
             problem = problem_of(error, detailed=is_trusted(request))

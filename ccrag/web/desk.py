@@ -100,7 +100,7 @@ class Desk:
         Raises:
             ProblemError: it is not there, or not for this caller.
         """
-        self.check_index(caller, index)
+        caller = self.check_index(caller, index)
         if not caller.may_read(index, doc_id):
             raise not_available()
         found = self.shelf.using(
@@ -161,9 +161,12 @@ class Desk:
             if not facts.name.startswith(UPLOAD_PREFIX) and caller.may_open(facts.name)
         ]
 
-    def check_index(self, caller: Caller, index: str) -> None:
+    def check_index(self, caller: Caller, index: str) -> Caller:
         """
         Let a caller go on who may open the index, if there is one.
+
+        Returns:
+            The caller, who may read all of an upload of their own, whatever their token names.
 
         Raises:
             ProblemError: it is not theirs to open, or no name of an index.
@@ -175,8 +178,10 @@ class Desk:
         if index.startswith(UPLOAD_PREFIX):
             if not self.uploads.is_owner(caller.name, index):
                 raise unknown_index()
-        elif not caller.may_open(index):
+            return Caller(caller.name, frozenset({index}))
+        if not caller.may_open(index):
             raise unknown_index()
+        return caller
 
     def _readable(self, caller: Caller, facts: ListedIndex) -> Readable:
         allowed = caller.allowed(facts.name)
@@ -187,7 +192,7 @@ class Desk:
 
     def _ask(self, caller: Caller, question: Question, watch: Watch, *, answering: bool) -> Result:
         self._check_size(question)
-        self.check_index(caller, question.index)
+        caller = self.check_index(caller, question.index)
         query = Query(ONE_QUESTION, question.text, self._candidates(caller, question))
 
         def work(pipeline: Pipeline) -> Result:

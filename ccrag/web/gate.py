@@ -7,6 +7,7 @@ never adds up.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -35,9 +36,24 @@ class Gate:
     """A bounded number of workers, and a bounded queue before them."""
 
     def __init__(
-        self, *, concurrency: int, waiting: int, timeout_s: float, metrics: Metrics
+        self,
+        *,
+        concurrency: int,
+        waiting: int,
+        timeout_s: float,
+        metrics: Metrics,
+        shared: bool = False,
     ) -> None:
+        """
+        Args:
+            concurrency: requests that work at once.
+            waiting: requests that may wait for their turn.
+            timeout_s: time of a request, waiting included.
+            shared: whether one owner may take half of the places only, so that others find some.
+        """
         self._places = concurrency + waiting
+        self._share = max(1, self._places // 2) if shared else self._places
+        self._owners: Counter[str] = Counter()
         self._timeout_s = timeout_s
         self._metrics = metrics
         self._taken = 0
@@ -45,12 +61,18 @@ class Gate:
         self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix="ccrag-work")
 
     async def run(
-        self, work: Callable[[Watch], T], *, gone: Gone = never_gone, watch: Watch = unwatched
+        self,
+        work: Callable[[Watch], T],
+        *,
+        owner: str,
+        gone: Gone = never_gone,
+        watch: Watch = unwatched,
     ) -> T:
         """
         What `work` returns; it is handed a watch to call between its stages.
 
         Args:
+            owner: the name of the caller, whose places are counted together.
             watch: called between stages too, from the working thread.
 
         Raises:
@@ -60,10 +82,15 @@ class Gate:
             raise ProblemError(
                 "too_many_requests", "the server is busy; come back after the time in Retry-After"
             )
+        if self._owners[owner] >= self._share:
+            raise ProblemError(
+                "too_many_requests", "too many of your requests are under way; wait for one to end"
+            )
         self._taken += 1
+        self._owners[owner] += 1
         self._metrics.waiting.inc()
         stop = Event()
-        task = asyncio.ensure_future(self._in_turn(work, _stoppable(watch, stop), stop))
+        task = asyncio.ensure_future(self._in_turn(work, owner, _stoppable(watch, stop), stop))
         leaving = asyncio.ensure_future(gone())
         try:
             done, _ = await asyncio.wait(
@@ -79,7 +106,9 @@ class Gate:
             leaving.cancel()
             task.add_done_callback(_forgotten)
 
-    async def _in_turn(self, work: Callable[[Watch], T], watch: Watch, stop: Event) -> T:
+    async def _in_turn(
+        self, work: Callable[[Watch], T], owner: str, watch: Watch, stop: Event
+    ) -> T:
         """Wait for a worker, then work; the place is free again when the work has ended."""
         try:
             async with self._turns:
@@ -95,6 +124,9 @@ class Gate:
                     self._metrics.working.dec()
         finally:
             self._taken -= 1
+            self._owners[owner] -= 1
+            if not self._owners[owner]:
+                del self._owners[owner]
 
     async def close(self) -> None:
         """Let the work under way end."""

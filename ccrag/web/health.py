@@ -9,6 +9,7 @@ from ccrag.web import metrics, schemas
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
 from ccrag.web.engine_link import PROBE_S
+from ccrag.web.problems import ProblemError
 from ccrag.web.state import Asking, State
 
 log = logging.getLogger("ccrag.web")
@@ -50,8 +51,14 @@ async def ready(state: State) -> Response:
     responses={
         200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
         401: problems()[401],
+        404: problems(404)[404],
     },
 )
 async def prometheus(state: State, caller: Asking) -> Response:
-    """Counts and seconds in Prometheus' text format."""
+    """
+    Counts and seconds in Prometheus' text format, for callers who may read everything: they are of
+    all callers together.
+    """
+    if not caller.unrestricted:
+        raise ProblemError("not_found", "no such address; see /api/openapi.json")
     return Response(state.metrics.text(), media_type=metrics.CONTENT_TYPE)

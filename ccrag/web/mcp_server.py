@@ -162,7 +162,9 @@ class McpTools:
         """What `work` makes of the session; errors reach the agent as one line."""
         try:
             session = self._session_of(context)
-            return await self._gate.run(lambda watch: work(session, watch))
+            return await self._gate.run(
+                lambda watch: work(session, watch), owner=session.caller.name
+            )
         except (ProblemError, CcragError) as error:
             problem = problem_of(error, detailed=False)
             if problem.code == "internal":
@@ -205,7 +207,8 @@ class McpEndpoint:
     The server over HTTP, for whoever may ask; an ASGI application for one address.
 
     A connection's URL names its documents: `/mcp?index=demo&doc=a&doc=b`, without `doc` all of
-    the index that the caller may read. That holds for every request of its session.
+    the index that the caller may read. Every request is checked by itself and nothing is kept
+    between two of them: there are no sessions that one could open without end, or take over.
     """
 
     def __init__(self, state: ServerState) -> None:
@@ -214,13 +217,17 @@ class McpEndpoint:
         # The app's own guard has looked at host and origin already.
         trusted = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         server.streamable_http_app(
-            transport_security=trusted, max_request_body_size=state.settings.max_body_bytes
+            stateless_http=True,
+            transport_security=trusted,
+            max_request_body_size=state.settings.max_body_bytes,
         )
         self.manager = server.session_manager
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         try:
+            if scope["method"] != "POST":  # no stream of its own, and no session to end
+                raise ProblemError("method_not_allowed", "MCP takes POST here")
             self._session(request)
         except ProblemError as problem:
             await problem_response(request, problem)(scope, receive, send)
@@ -242,7 +249,7 @@ class McpEndpoint:
                 "invalid_request", "the URL names no index; connect to /mcp?index=NAME"
             )
         doc_ids = tuple(named.getlist("doc")) if "doc" in named else None
-        self._state.desk.check_index(caller, index)
+        caller = self._state.desk.check_index(caller, index)
         pipeline = named.get("pipeline")
         self._state.shelf.settings(pipeline)
         return Session(narrowed(caller, index, doc_ids), index, pipeline)

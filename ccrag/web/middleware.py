@@ -4,6 +4,7 @@ What every request meets, outermost first: an id, the log and the counts; then w
 Plain ASGI: nothing here holds back a stream or hides that a caller is gone.
 """
 
+import asyncio
 import logging
 import re
 import secrets
@@ -17,10 +18,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ccrag.web.access import Access
 from ccrag.web.answers import problem_response
 from ccrag.web.logs import request_id
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError, problem_of
+from ccrag.web.state import bearer_caller
 
 log = logging.getLogger("ccrag.web")
 
@@ -131,16 +134,53 @@ class Guarded:
         return None
 
 
-class Limited:
-    """Lets no more of a body in than its address takes; the rest is never read."""
+class Authorised:
+    """Refuses a request without a known token before any of its body is read."""
 
-    def __init__(self, app: ASGIApp, *, limit_of: Callable[[str], int]) -> None:
+    def __init__(self, app: ASGIApp, *, access: Access, public: tuple[str, ...]) -> None:
+        """
+        Args:
+            public: addresses that need no token; one that ends in / stands for all below it.
+        """
+        self._app = app
+        self._access = access
+        self._public = public
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._is_public(scope["path"]):
+            request = Request(scope)
+            try:
+                bearer_caller(request, self._access)
+            except ProblemError as problem:
+                await problem_response(request, problem)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _is_public(self, path: str) -> bool:
+        return path in self._public or any(
+            path.startswith(public) for public in self._public if public.endswith("/")
+        )
+
+
+class Limited:
+    """
+    Lets no more of a body in than its address takes, and none that comes too slowly; the rest is
+    never read.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, limit_of: Callable[[str], int], slow_s: float, timeout_s: float
+    ) -> None:
         """
         Args:
             limit_of: bytes, for a path.
+            slow_s: seconds to wait for the next piece of a body.
+            timeout_s: seconds for all of it.
         """
         self._app = app
         self._limit_of = limit_of
+        self._slow_s = slow_s
+        self._timeout_s = timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -153,9 +193,19 @@ class Limited:
             await problem_response(Request(scope), problem)(scope, receive, send)
             return
 
+        until = time.monotonic() + self._timeout_s
+        whole = False
+
         async def receiving() -> Message:
-            nonlocal left
-            message = await receive()
+            nonlocal left, whole
+            if whole:  # what comes now is only that the caller is gone
+                return await receive()
+            try:
+                waits = min(self._slow_s, until - time.monotonic())
+                message = await asyncio.wait_for(receive(), max(waits, 0))
+            except TimeoutError as error:
+                raise HTTPException(408) from error
+            whole = not message.get("more_body", False)
             left -= len(message.get("body", b""))
             if left < 0:
                 raise HTTPException(413)  # which the app takes for its own, also amid a form

@@ -7,6 +7,7 @@ Every error of the server as one typed answer: RFC 9457 problem details with a `
     unknown_index    404  the same of an index
     unknown_run           404  the same of a run
     not_found             404  no such address
+    too_slow              408  the body did not come in time
     not_built             409  the index was not built for this pipeline
     too_large             413  the body, the question, the candidates or an upload
     invalid_request       422  something of it cannot be used; the detail says what
@@ -41,6 +42,7 @@ Code = Literal[
     "unknown_run",
     "not_found",
     "method_not_allowed",
+    "too_slow",
     "not_built",
     "too_large",
     "invalid_request",
@@ -65,6 +67,7 @@ _STATUS: dict[Code, int] = {
     "unknown_run": 404,
     "not_found": 404,
     "method_not_allowed": 405,
+    "too_slow": 408,
     "not_built": 409,
     "too_large": 413,
     "invalid_request": 422,

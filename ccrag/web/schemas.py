@@ -231,6 +231,7 @@ class Uploaded(BaseModel):
     index: str
     documents: int
     passages: int
+    notes: list[str] = Field(description="What a person should know of how the file was read.")
     pipeline: str
     kept_minutes: float = Field(description="How long it stays after it was last asked.")
 

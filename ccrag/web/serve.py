@@ -3,6 +3,7 @@
 import ipaddress
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import uvicorn
 
@@ -11,6 +12,7 @@ from ccrag.engine.client import Notify
 from ccrag.errors import ConfigError
 from ccrag.web.access import Access, read_access
 from ccrag.web.app import create_app
+from ccrag.web.connections import limited_protocol
 from ccrag.web.desk import Desk
 from ccrag.web.engine_link import EngineLink
 from ccrag.web.gate import Gate
@@ -46,8 +48,10 @@ def open_server(
     metrics = Metrics()
     link = EngineLink(settings, notify=notify)
     shelf = Shelf(pipelines, default, link, metrics)
-    uploads = Uploads(chosen, shelf)
+    per_caller = chosen.uploads_per_caller if access.needs_token else None
+    uploads = Uploads(chosen, shelf, per_caller=per_caller)
     uploads.drop_leftovers()
+    gate = partial(Gate, timeout_s=chosen.timeout_s, metrics=metrics, shared=access.needs_token)
     return ServerState(
         settings=chosen,
         access=access,
@@ -56,12 +60,8 @@ def open_server(
         uploads=uploads,
         records=Records(chosen.runs),
         desk=Desk(chosen, shelf, uploads, metrics),
-        gate=Gate(
-            concurrency=chosen.concurrency,
-            waiting=chosen.waiting,
-            timeout_s=chosen.timeout_s,
-            metrics=metrics,
-        ),
+        gate=gate(concurrency=chosen.concurrency, waiting=chosen.waiting),
+        upload_gate=gate(concurrency=chosen.readers, waiting=chosen.uploads),
         metrics=metrics,
     )
 
@@ -102,17 +102,24 @@ def run_server(state: ServerState, *, ready: Callable[[str], None]) -> None:
     """
     log_to_stderr()
     listener = _listen(state.settings.host, state.settings.port)
-    config = uvicorn.Config(
+    config = server_config(state)
+    ready(f"http://{_shown(state.settings.host)}:{listener.getsockname()[1]}")
+    with listener:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def server_config(state: ServerState) -> uvicorn.Config:
+    """Return what uvicorn needs to know to serve `state`."""
+    bounds = state.settings
+    return uvicorn.Config(
         create_app(state),
+        http=limited_protocol(max_connections=bounds.max_connections, head_s=bounds.slow_s),
         log_config=None,
         access_log=False,
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=GRACE_S,
     )
-    ready(f"http://{_shown(state.settings.host)}:{listener.getsockname()[1]}")
-    with listener:
-        uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:

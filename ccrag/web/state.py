@@ -35,6 +35,9 @@ class ServerState:
     records: Records
     desk: Desk
     gate: Gate
+    """For questions, and all that is quick."""
+    upload_gate: Gate
+    """For reading and indexing uploads, so that they take no place of those who ask."""
     metrics: Metrics
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
 from ccrag.web import schemas
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
-from ccrag.web.asking import gone
+from ccrag.web.asking import in_turn
 from ccrag.web.problems import unknown_index
 from ccrag.web.state import Asking, State
 
@@ -25,17 +25,20 @@ async def upload(
     pipeline: Annotated[str | None, Form(description="What to index it for.")] = None,
 ) -> Response:
     """Make one file an index of the caller's own, for a while."""
-    content = await file.read()
     name = file.filename or "upload.txt"
-    made = await state.gate.run(
-        lambda _: state.uploads.add(caller.name, name, content, pipeline or None),
-        gone=lambda: gone(request),
+    made = await in_turn(
+        request,
+        lambda watch: state.uploads.add(
+            caller.name, name, file.file, pipeline or None, watch=watch
+        ),
+        gate=state.upload_gate,
     )
     return json_response(
         {
             "index": made.index,
             "documents": made.documents,
             "passages": made.passages,
+            "notes": list(made.notes),
             "pipeline": pipeline or state.shelf.default,
             "kept_minutes": state.settings.upload_minutes,
         }
@@ -47,9 +50,7 @@ async def drop(
     request: Request, state: State, caller: Asking, index: Annotated[str, Query()]
 ) -> Response:
     """Take an upload of one's own away."""
-    dropped = await state.gate.run(
-        lambda _: state.uploads.drop(caller.name, index), gone=lambda: gone(request)
-    )
+    dropped = await in_turn(request, lambda _: state.uploads.drop(caller.name, index))
     if not dropped:
         raise unknown_index()
     return Response(status_code=204)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from opensearchpy import OpenSearch
 from starlette.testclient import TestClient
 
 from ccrag.errors import InvariantError
+from ccrag.stages.way import unwatched
 from ccrag.types import Document
 from ccrag.web import schemas
 from ccrag.web.desk import Desk
@@ -424,13 +426,14 @@ def test_an_upload_that_is_no_document_is_refused(http: TestClient) -> None:
 
 def test_uploads_go_when_nobody_asks_and_when_the_server_ends(index: str) -> None:
     state, now = server_state("serve.upload_minutes=1"), 0.0
+    dam = b"The dam was finished."
     uploads = Uploads(state.settings, state.shelf, clock=lambda: now)
 
     def there() -> set[str]:
         return {facts.name for facts in state.shelf.indexes()}
 
-    first = uploads.add("local", "a.txt", b"The dam was finished.", None).index
-    second = uploads.add("local", "b.txt", b"The dam was finished.", None).index
+    first = uploads.add("local", "a.txt", BytesIO(dam), None, watch=unwatched).index
+    second = uploads.add("local", "b.txt", BytesIO(dam), None, watch=unwatched).index
     now = 50.0
     assert uploads.is_owner("local", second)
     assert not uploads.is_owner("another", second)

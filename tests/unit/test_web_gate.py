@@ -55,7 +55,7 @@ def test_work_is_done_in_another_thread_with_what_is_seen_on_the_way() -> None:
         return threading.current_thread().name
 
     async def scene() -> str:
-        return await gate().run(work, watch=lambda stage, _: seen.append(stage))
+        return await gate().run(work, watch=lambda stage, _: seen.append(stage), owner="anna")
 
     assert asyncio.run(scene()).startswith("ccrag-work")
     assert seen == ["lists"]
@@ -66,25 +66,25 @@ def test_what_work_raises_is_raised() -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        asyncio.run(gate().run(work))
+        asyncio.run(gate().run(work, owner="anna"))
 
 
 def test_one_more_than_may_wait_is_refused_and_room_comes_back() -> None:
     async def scene() -> None:
         busy, door = Slow(), gate(concurrency=1, waiting=1)
-        first = asyncio.create_task(door.run(busy))
+        first = asyncio.create_task(door.run(busy, owner="anna"))
         await until(busy.began.is_set)
-        second = asyncio.create_task(door.run(lambda _: "second"))
+        second = asyncio.create_task(door.run(lambda _: "second", owner="anna"))
         await asyncio.sleep(0.02)
         assert not second.done()
         with pytest.raises(ProblemError, match="too_many_requests") as refused:
-            await door.run(lambda _: "third")
+            await door.run(lambda _: "third", owner="anna")
         assert refused.value.status == 429
         assert refused.value.headers["Retry-After"] == "1"
         busy.let_go.set()
         assert await first == "done"
         assert await second == "second"
-        assert await door.run(lambda _: "third") == "third"
+        assert await door.run(lambda _: "third", owner="anna") == "third"
 
     asyncio.run(scene())
 
@@ -93,7 +93,7 @@ def test_time_ends_work_at_its_next_stage() -> None:
     async def scene() -> None:
         slow, door = Slow(), gate(timeout_s=0.05)
         with pytest.raises(ProblemError, match=r"timeout: not done within 0.05 s"):
-            await door.run(slow)
+            await door.run(slow, owner="anna")
         await until(slow.abandoned.is_set)
 
     asyncio.run(scene())
@@ -102,15 +102,15 @@ def test_time_ends_work_at_its_next_stage() -> None:
 def test_waiting_for_a_turn_takes_time_too_and_such_work_never_begins() -> None:
     async def scene() -> None:
         deaf, late, door = threading.Event(), Slow(), gate(waiting=1, timeout_s=0.1)
-        first = asyncio.create_task(door.run(lambda _: deaf.wait(LONG_S)))
+        first = asyncio.create_task(door.run(lambda _: deaf.wait(LONG_S), owner="anna"))
         await asyncio.sleep(0.02)
         with pytest.raises(ProblemError, match="timeout"):
-            await door.run(late)
+            await door.run(late, owner="anna")
         with pytest.raises(ProblemError, match="timeout"):
             await first
         deaf.set()
         await asyncio.sleep(0.1)
-        assert await door.run(lambda _: "next") == "next"
+        assert await door.run(lambda _: "next", owner="anna") == "next"
         assert not late.began.is_set()
 
     asyncio.run(scene())
@@ -123,7 +123,7 @@ def test_a_caller_who_goes_ends_the_work() -> None:
         async def gone() -> None:
             await leaving.wait()
 
-        running = asyncio.create_task(door.run(slow, gone=gone))
+        running = asyncio.create_task(door.run(slow, gone=gone, owner="anna"))
         await until(slow.began.is_set)
         leaving.set()
         with pytest.raises(ProblemError, match="client_gone"):
@@ -136,13 +136,13 @@ def test_a_caller_who_goes_ends_the_work() -> None:
 def test_a_cancelled_request_ends_the_work() -> None:
     async def scene() -> None:
         slow, door = Slow(), gate()
-        running = asyncio.create_task(door.run(slow))
+        running = asyncio.create_task(door.run(slow, owner="anna"))
         await until(slow.began.is_set)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
         await until(slow.abandoned.is_set)
-        assert await door.run(lambda _: "next") == "next"
+        assert await door.run(lambda _: "next", owner="anna") == "next"
 
     asyncio.run(scene())
 
@@ -151,12 +151,12 @@ def test_abandoned_work_keeps_its_place_until_it_has_ended() -> None:
     async def scene() -> None:
         deaf, door = threading.Event(), gate(timeout_s=0.05)
         with pytest.raises(ProblemError, match="timeout"):
-            await door.run(lambda _: deaf.wait(LONG_S))
+            await door.run(lambda _: deaf.wait(LONG_S), owner="anna")
         with pytest.raises(ProblemError, match="too_many_requests"):
-            await door.run(lambda _: "next")
+            await door.run(lambda _: "next", owner="anna")
         deaf.set()
         await asyncio.sleep(0.1)
-        assert await door.run(lambda _: "next") == "next"
+        assert await door.run(lambda _: "next", owner="anna") == "next"
 
     asyncio.run(scene())
 
@@ -165,5 +165,23 @@ def test_a_patient_caller_is_never_gone() -> None:
     async def scene() -> None:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(never_gone(), 0.01)
+
+    asyncio.run(scene())
+
+
+def test_one_owner_of_a_shared_gate_leaves_places_to_others() -> None:
+    async def scene() -> None:
+        door = Gate(concurrency=2, waiting=2, timeout_s=LONG_S, metrics=Metrics(), shared=True)
+        slow = [Slow(), Slow()]
+        tasks = [asyncio.create_task(door.run(work, owner="anna")) for work in slow]
+        await until(lambda: all(work.began.is_set() for work in slow))
+        with pytest.raises(ProblemError, match="of your requests"):
+            await door.run(lambda _: "third", owner="anna")
+        other = asyncio.create_task(door.run(lambda _: "other", owner="ben"))
+        for work in slow:
+            work.let_go.set()
+        assert await other == "other"
+        await asyncio.gather(*tasks)
+        assert await door.run(lambda _: "third", owner="anna") == "third"
 
     asyncio.run(scene())

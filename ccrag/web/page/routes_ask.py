@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, File, Form, Query, Request, Response, Up
 from ccrag.runs.provenance import result_json
 from ccrag.types import JSON, Result
 from ccrag.web.access import Caller
-from ccrag.web.asking import answered, gone, streamed
+from ccrag.web.asking import answered, in_turn, streamed
 from ccrag.web.desk import Question, Readable
 from ccrag.web.engine_link import UPLOAD_PREFIX
 from ccrag.web.page.render import asset, html, page
@@ -92,9 +92,8 @@ async def found_documents(
     request: Request, state: State, caller: Asking, index: str, title: str = ""
 ) -> Response:
     """Documents by title, as a piece of the form."""
-    found = await state.gate.run(
-        lambda _: state.desk.documents(caller, index, text=title, size=FOUND),
-        gone=lambda: gone(request),
+    found = await in_turn(
+        request, lambda _: state.desk.documents(caller, index, text=title, size=FOUND)
     )
     content = html("found.html.jinja", found=found, title=title)
     return Response(content, media_type="text/html; charset=utf-8")
@@ -113,9 +112,7 @@ async def document_page(
 ) -> Response:
     """A document at its highlighted span; as a piece for the panel beside the answer, or alone."""
     spans = read_spans(span or ())
-    found = await state.gate.run(
-        lambda _: state.desk.document(caller, index, doc_id), gone=lambda: gone(request)
-    )
+    found = await in_turn(request, lambda _: state.desk.document(caller, index, doc_id))
     if start is None:
         first = min((low for low, _ in spans), default=0)
         start = max(0, first - BEFORE_CHARS) if len(found.text) > WINDOW_CHARS else 0
@@ -143,11 +140,13 @@ async def upload_page(
     file: Annotated[UploadFile, File()],
 ) -> Response:
     """Index the file and come back with it chosen."""
-    content, name = await file.read(), file.filename or ""
+    name = file.filename or ""
     if not name:
         raise ProblemError("invalid_request", "choose a file first")
-    made = await state.gate.run(
-        lambda _: state.uploads.add(caller.name, name, content, None), gone=lambda: gone(request)
+    made = await in_turn(
+        request,
+        lambda watch: state.uploads.add(caller.name, name, file.file, None, watch=watch),
+        gate=state.upload_gate,
     )
     return Response(status_code=303, headers={"Location": f"/?index={made.index}"})
 
@@ -178,7 +177,7 @@ async def _form(
         found = state.desk.documents(caller, index, text=title, size=FOUND)
         return listed, {"found": found, "title": title}
 
-    listed, found = await state.gate.run(work, gone=lambda: gone(request))
+    listed, found = await in_turn(request, work)
     return {
         "indexes": listed,
         "uploads": state.uploads.of(caller.name),

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from ccrag.types import JSON
 from ccrag.web.api_runs import check_runs, compared_runs, recorded_query
-from ccrag.web.asking import gone
+from ccrag.web.asking import in_turn
 from ccrag.web.page.render import page
 from ccrag.web.page.views import answer_view
 from ccrag.web.state import Asking, State
@@ -26,9 +26,8 @@ At = Annotated[int, Query(ge=0, le=10**7, alias="from")]
 @router.get("/runs")
 async def runs_page(request: Request, state: State, caller: Asking) -> Response:
     """What has been run."""
-    runs, experiments = await state.gate.run(
-        lambda _: state.records.listed() if caller.unrestricted else ([], []),
-        gone=lambda: gone(request),
+    runs, experiments = await in_turn(
+        request, lambda _: state.records.listed() if caller.unrestricted else ([], [])
     )
     return page(
         request,
@@ -45,7 +44,7 @@ async def run_page(
 ) -> Response:
     """A run's queries."""
     check_runs(caller)
-    record = await state.gate.run(lambda _: state.records.run(name), gone=lambda: gone(request))
+    record = await in_turn(request, lambda _: state.records.run(name))
     queries = list(record.queries.values())
     return page(
         request,
@@ -69,7 +68,7 @@ async def run_query_page(
     def work(_: object) -> tuple[JSON, str]:
         return recorded_query(state, name, query_id), state.records.run(name).index
 
-    told, index = await state.gate.run(work, gone=lambda: gone(request))
+    told, index = await in_turn(request, work)
     view = answer_view(told, index)
     return page(request, "run_query.html.jinja", name=name, query_id=query_id, answer=view)
 
@@ -86,9 +85,7 @@ async def compare_page(
 ) -> Response:
     """Two runs query by query."""
     check_runs(caller)
-    compared = await state.gate.run(
-        lambda _: compared_runs(state, left, right, measure), gone=lambda: gone(request)
-    )
+    compared = await in_turn(request, lambda _: compared_runs(state, left, right, measure))
     return page(request, "compare.html.jinja", compared=compared, at=at, size=PAGE)
 
 
@@ -106,7 +103,7 @@ async def compare_query_page(
             sides.append((name, record.queries.get(query_id), record.index))
         return sides
 
-    sides = await state.gate.run(work, gone=lambda: gone(request))
+    sides = await in_turn(request, work)
     views = [
         (name, None if told is None else answer_view(told, index)) for name, told, index in sides
     ]
@@ -119,7 +116,7 @@ async def compare_query_page(
 async def report(request: Request, state: State, caller: Asking, name: str) -> Response:
     """An experiment's own report."""
     check_runs(caller)
-    content = await state.gate.run(lambda _: state.records.report(name), gone=lambda: gone(request))
+    content = await in_turn(request, lambda _: state.records.report(name))
     return Response(
         content,
         media_type="text/html; charset=utf-8",

@@ -1,0 +1,77 @@
+"""
+The child process of `isolated`: reads one file of its working folder under limits.
+
+Run as `python -m ccrag.corpus.isolated_child REQUEST`; the request is JSON with `file`,
+`memory_mb`, `seconds` and `answer_mb`. Writes `answer.json`: `documents` and `notes`, or `problem`
+and `line`. Its standard input says nothing: when it closes, the parent is gone.
+"""
+
+import os
+import resource
+import signal
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+
+from ccrag.corpus.isolated import ANSWER, OUT_OF_MEMORY, ReadLimits
+from ccrag.corpus.load import LoadReport, find_files, read_documents
+from ccrag.errors import InputError
+from ccrag.types import JSON
+
+NICENESS = 10
+"""Those who wait for an answer come before those who add a file."""
+MEGABYTE = 1024 * 1024
+
+
+def main() -> None:
+    """Read the file that the request names, and write the answer."""
+    request = orjson.loads(sys.argv[1])
+    name = request.pop("file")
+    _limit(ReadLimits(**request))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        answer = _read(Path(name))
+    except MemoryError:
+        sys.exit(OUT_OF_MEMORY)
+    except InputError as error:
+        answer = {"problem": error.problem, "line": error.line}
+    Path(ANSWER).write_bytes(orjson.dumps(answer))
+
+
+def _read(path: Path) -> JSON:
+    report = LoadReport()
+    documents = list(read_documents(find_files([path], report), report=report))
+    if not documents:
+        raise InputError("it holds no document")
+    return {"documents": [asdict(document) for document in documents], "notes": report.lines()}
+
+
+def _limit(limits: ReadLimits) -> None:
+    """Bound what this process and its children may take."""
+    os.nice(NICENESS)
+    seconds = max(1, round(limits.seconds))
+    bounds = (
+        # Not the address space: libraries reserve much of it that they never use.
+        (resource.RLIMIT_DATA, limits.memory_mb * MEGABYTE, limits.memory_mb * MEGABYTE),
+        (resource.RLIMIT_CPU, seconds, seconds + 1),
+        (resource.RLIMIT_FSIZE, limits.answer_mb * MEGABYTE, limits.answer_mb * MEGABYTE),
+        (resource.RLIMIT_CORE, 0, 0),
+    )
+    for kind, soft, hard in bounds:
+        _, allowed = resource.getrlimit(kind)
+        if allowed != resource.RLIM_INFINITY:
+            soft, hard = min(soft, allowed), min(hard, allowed)
+        resource.setrlimit(kind, (soft, hard))
+
+
+def _end_with_parent() -> None:
+    """End this process and its children when the parent's end of standard input closes."""
+    os.read(0, 1)  # not sys.stdin: its lock would be held when the interpreter ends
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

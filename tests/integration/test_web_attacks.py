@@ -1,0 +1,307 @@
+"""The server under requests made to stop it or to get past its tokens, over real sockets."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import psutil
+import pytest
+from opensearchpy import OpenSearch
+
+from ccrag.types import Document
+from ccrag.web.uploads import FOLDER_PREFIX
+from tests import hostile
+from tests.integration.building import build_index
+from tests.serving import ask_body, problem, running, server_state
+
+pytestmark = pytest.mark.usefixtures("on_engine")
+
+ONE, OTHER, ALL = "token-of-one-caller", "token-of-another-caller", "token-of-all-indexes"
+NAME = "test-web-attacks"
+QUESTION = "When was the dam finished?"
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def index(client: OpenSearch) -> Iterator[str]:
+    build_index(client, NAME, [Document("dam", "The dam", "The dam was finished in 1931.")])
+    yield NAME
+    for found in client.indices.get(index=f"ccrag-{NAME}-*"):
+        client.indices.delete(index=found)
+
+
+@pytest.fixture
+def tokens(tmp_path: Path, index: str) -> str:
+    path = tmp_path / "tokens.toml"
+    path.write_text(
+        f'[tokens.one]\ntoken = "{ONE}"\nindexes = ["{index}"]\n'
+        f'[tokens.other]\ntoken = "{OTHER}"\nindexes = ["{index}"]\n'
+        f'[tokens.all]\ntoken = "{ALL}"\nindexes = ["*"]\n'
+    )
+    return f"serve.tokens={path}"
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}
+
+
+def upload(url: str, token: str, name: str, content: bytes) -> httpx2.Response:
+    files = {"file": (name, content)}
+    return httpx2.post(f"{url}/api/uploads", files=files, headers=bearer(token), timeout=60)
+
+
+@contextmanager
+def connection(url: str) -> Iterator[socket.socket]:
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=20) as opened:
+        yield opened
+
+
+def head(url: str, length: int, path: str = "/api/ask", more: str = "") -> bytes:
+    host = urlsplit(url).netloc
+    return (
+        f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        f"{more}Content-Length: {length}\r\n\r\n"
+    ).encode()
+
+
+def eventually(condition: Callable[[], bool], *, within_s: float = 10) -> bool:
+    until = time.monotonic() + within_s
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
+
+
+def upload_folders() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"))
+
+
+def readers() -> list[psutil.Process]:
+    """Processes that read an upload now, of whatever server."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "ccrag.corpus.isolated_child" in (process.info["cmdline"] or ())
+    ]
+
+
+def test_without_a_token_no_byte_of_a_body_is_read(tokens: str) -> None:
+    with running(server_state(tokens)) as url:
+        for path in ("/api/ask", "/api/uploads", "/upload", "/mcp", "/ask"):
+            with connection(url) as sock:
+                sock.sendall(head(url, 30 * MEGABYTE, path))  # and not one byte of it
+                assert b" 401 " in sock.recv(200).split(b"\r\n")[0], path
+        bad = httpx2.post(f"{url}/api/ask", content=b"{", headers={"content-type": "text/json"})
+        assert problem(bad) == "unauthorised"
+
+
+def test_a_head_that_never_ends_is_closed(index: str) -> None:
+    with running(server_state("serve.slow_s=0.3")) as url, connection(url) as sock:
+        sock.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        began = time.monotonic()
+        for _ in range(3):
+            time.sleep(0.1)
+            sock.sendall(b"X-More: 1\r\n")  # which does not give it more time
+        assert sock.recv(100) == b""
+        assert time.monotonic() - began < 2
+        with connection(url) as again:  # the second request of a connection, too
+            again.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nGET /he")
+            answer = b""
+            while piece := again.recv(4096):
+                answer += piece
+            assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_a_body_that_comes_too_slowly_is_refused(index: str) -> None:
+    with running(server_state("serve.slow_s=0.3")) as url, connection(url) as sock:
+        sock.sendall(head(url, 1_000) + b"{")
+        assert b" 408 " in sock.recv(200).split(b"\r\n")[0]
+
+
+def test_a_body_may_not_take_more_than_the_time_of_a_request(index: str) -> None:
+    state = server_state("serve.slow_s=5", "serve.timeout_s=0.5")
+    with running(state) as url, connection(url) as sock:
+        sock.sendall(head(url, 1_000))
+        began, answer = time.monotonic(), b""
+        sock.settimeout(0.1)
+        while not answer and time.monotonic() - began < 5:
+            sock.sendall(b" ")
+            with suppress(TimeoutError):
+                answer = sock.recv(200)
+        assert b" 408 " in answer.split(b"\r\n")[0]
+
+
+def test_more_connections_than_allowed_are_closed(index: str) -> None:
+    with running(server_state("serve.max_connections=3")) as url:
+        with connection(url), connection(url), connection(url), connection(url) as last:
+            last.settimeout(5)
+            with suppress(ConnectionResetError):
+                assert last.recv(10) == b""
+        assert eventually(lambda: httpx2.get(f"{url}/health").is_success)
+
+
+def test_one_token_does_not_take_the_places_of_another(tokens: str) -> None:
+    text = b"The dam was finished in 1931."
+    with running(server_state(tokens, "serve.uploads_per_caller=2")) as url:
+        kept = [upload(url, ONE, f"{n}.txt", text) for n in range(3)]
+        assert [response.status_code for response in kept] == [200, 200, 429]
+        assert problem(kept[-1]) == "too_many_requests"
+        assert upload(url, OTHER, "mine.txt", text).is_success
+
+
+def test_a_restricted_token_reads_its_own_upload_and_nobody_elses(tokens: str) -> None:
+    with running(server_state(tokens)) as url:
+        made = upload(url, ONE, "mine.txt", b"The dam was finished in 1931.").json()["index"]
+        address = f"{url}/api/document?index={made}&doc_id=mine.txt"
+        body = ask_body(made, QUESTION)
+        answer = httpx2.post(f"{url}/api/ask", json=body, headers=bearer(ONE)).json()
+        assert answer["references"] == ["mine.txt"]
+        assert httpx2.get(address, headers=bearer(ONE)).is_success
+        listed = httpx2.get(f"{url}/api/documents?index={made}", headers=bearer(ONE)).json()
+        assert [found["doc_id"] for found in listed["documents"]] == ["mine.txt"]
+        for token in (OTHER, ALL):
+            assert problem(httpx2.get(address, headers=bearer(token))) == "unknown_index"
+            asked = httpx2.post(f"{url}/api/ask", json=body, headers=bearer(token))
+            assert problem(asked) == "unknown_index"
+
+
+def test_errors_of_uploads_do_not_tell_where_they_lay(tokens: str) -> None:
+    bad = [("a.pdf", b"%PDF-1.4"), ("a.jsonl", b"{"), ("a.exe", b"MZ"), ("../../a.csv", b"x\n1")]
+    with running(server_state(tokens)) as url:
+        for name, content in bad:
+            response = upload(url, ONE, name, content)
+            assert response.status_code == 422, name
+            assert tempfile.gettempdir() not in response.text, response.text
+            assert FOLDER_PREFIX not in response.text
+
+
+def test_mcp_keeps_nothing_between_requests(tokens: str) -> None:
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    accept = {"accept": "application/json, text/event-stream"}
+    state = server_state(tokens)
+    with running(state) as url:
+        address = f"{url}/mcp?index={NAME}"
+        for _ in range(20):
+            begun = httpx2.post(address, json=hello, headers={**bearer(ONE), **accept})
+            assert begun.is_success
+            assert "mcp-session-id" not in begun.headers
+        for method in ("GET", "DELETE"):
+            response = httpx2.request(method, address, headers={**bearer(OTHER), **accept})
+            assert problem(response) == "method_not_allowed"
+
+
+def test_hostile_uploads_stop_nobody_and_leave_nothing(tokens: str) -> None:
+    """Ten at once: memory stays below 1 GB, others are answered, and no folder or child stays."""
+    before = upload_folders()
+    files = [(name, make()) for name, make in hostile.FILES.items()] * 2
+    peak = [0]
+    with serving(tokens, "serve.uploads_per_caller=16") as (server, url):
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.is_set():
+                peak[0] = max(peak[0], memory_of(server))
+                done.wait(0.02)
+
+        watching = threading.Thread(target=watch)
+        watching.start()
+        with ThreadPoolExecutor(10) as pool:
+            sent = [pool.submit(upload, url, ONE, name, content) for name, content in files]
+            waits = []
+            while not all(future.done() for future in sent):
+                began = time.monotonic()
+                body = ask_body(NAME, QUESTION)
+                asked = httpx2.post(f"{url}/api/ask", json=body, headers=bearer(OTHER), timeout=30)
+                assert asked.is_success, asked.text
+                waits.append(time.monotonic() - began)
+                time.sleep(0.1)
+        done.set()
+        watching.join()
+        told = [future.result() for future in sent]
+        assert {response.status_code for response in told} <= {200, 422, 429, 504}, told
+        assert peak[0] < 1024 * MEGABYTE
+        assert max(waits) < 2
+        assert eventually(lambda: not readers())
+    assert upload_folders() == before
+
+
+@contextmanager
+def serving(*overrides: str) -> Iterator[tuple[psutil.Process, str]]:
+    """A server in a process of its own, and its URL."""
+    sets = [word for override in overrides for word in ("--set", override)]
+    command = [sys.executable, "-m", "ccrag", "serve", "--port", "0", *sets]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        try:
+            yield psutil.Process(started.pid), url_of(started)
+        finally:
+            started.send_signal(signal.SIGTERM)
+            started.wait(30)
+
+
+def url_of(started: "subprocess.Popen[bytes]") -> str:
+    """The server's address, as it says it; what it says later is read and thrown away."""
+    if started.stderr is None or started.stdout is None:
+        raise TypeError("both streams have to be pipes")
+    for line in started.stdout:
+        for word in line.decode().split():
+            if word.startswith("http://"):
+                threading.Thread(target=started.stderr.read, daemon=True).start()
+                return word.rstrip("/")
+    raise TimeoutError(started.stderr.read().decode())
+
+
+def memory_of(server: psutil.Process) -> int:
+    """Resident bytes of a server and all its children."""
+    total = 0
+    for process in [server, *server.children(recursive=True)]:
+        try:
+            total += process.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_killed_server_left_is_gone(tokens: str, sent: signal.Signals) -> None:
+    before = upload_folders()
+    with serving(tokens) as (server, url):
+        thread = threading.Thread(target=_upload_into_the_void, args=(url,))
+        thread.start()
+        assert eventually(lambda: bool(readers()))
+        began = time.monotonic()
+        os.kill(server.pid, sent)
+        assert eventually(lambda: not readers(), within_s=15)
+        server.wait(15)
+        assert time.monotonic() - began < 15
+        thread.join()
+    if sent is signal.SIGTERM:
+        assert upload_folders() == before
+    server_state(tokens).uploads.drop_all()  # the next start
+    assert upload_folders() == before
+
+
+def _upload_into_the_void(url: str) -> None:
+    try:
+        upload(url, ONE, "pages.pdf", hostile.pages_pdf())
+    except httpx2.TransportError:
+        return
