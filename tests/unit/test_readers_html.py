@@ -80,6 +80,7 @@ WORDS = "words that stand there " * 30
         ("<p>日本\n語の<b>文</b>\n字。\n次 の", "日本語の文字。次 の"),
         ("<p>한국\n어 and\n日本", "한국 어 and 日本"),
         ("<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>です", "漢字(かんじ)です"),
+        ("<p>a <rt>alone</rt>", "a alone"),
         ("<p>so&shy;ft w<wbr>br", "soft wbr"),
         # shown and not shown
         ("<p hidden>a<p style='display: none'>b<template>c</template><p>d", "d"),

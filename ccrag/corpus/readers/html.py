@@ -86,7 +86,7 @@ def _title(root: etree._Element, tokens: Sequence[Token], found: Survey) -> str:
             title = Writer(tokens, found, Repeats(0)).inline(at)
             if title:
                 return title
-    titles = (tidy("".join(element.itertext())) for element in root.iter("title"))
+    titles = (tidy("".join(map(str, element.itertext()))) for element in root.iter("title"))
     return next(filter(None, titles), "")
 
 

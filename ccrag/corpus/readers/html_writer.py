@@ -14,7 +14,7 @@ from ccrag.corpus.words import CJK
 
 MAX_SCRIPTS = 4
 """Sub- and superscripts inside each other that are marked as such; deeper ones are plain text."""
-_INLINE = frozenset(("br", "img", "sub", "sup", "rt", "text", "tspan"))
+_INLINE = frozenset(("br", "img", "sub", "sup", "ruby", "rt", "text", "tspan"))
 """Elements inside a line whose start says something."""
 _RAW = frozenset(("pre", "listing", "xmp", "plaintext", "textarea"))
 _WIDE = CJK + "\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff1f"
@@ -80,6 +80,7 @@ class Writer:
         self._prefix = ""
         self._asides: list[int] = []
         self._scripts = 0
+        self._rubies = 0
         self._readings: list[str] = []
         """How the words of a `<ruby>` are read; they follow it in parentheses."""
 
@@ -90,6 +91,8 @@ class Writer:
 
     def write(self, start: int, end: int) -> None:
         """Write the tokens from one tag to another, both included."""
+        if not self._captures:
+            self._end_block()
         at, tokens, left_out = start, self._tokens, self._survey.left_out
         while at <= end:
             token = tokens[at]
@@ -134,7 +137,9 @@ class Writer:
             self._scripts += 1
             if self._scripts <= MAX_SCRIPTS and not self._in_raw():
                 self._capture(at, name)
-        elif name == "rt":
+        elif name == "ruby":
+            self._rubies += 1
+        elif name == "rt" and self._rubies:
             self._capture(at, name)
         elif name in ("text", "tspan"):
             self._sink.append(" ")
@@ -175,9 +180,11 @@ class Writer:
                 self._end_capture(self._release(), name)
         elif name in BLOCKS:
             self._end_of_block(start, name)
-        elif name == "ruby" and self._readings:
-            self._sink.append(f"({''.join(self._readings)})")
-            self._readings = []
+        elif name == "ruby":
+            self._rubies -= 1
+            if self._readings:
+                self._sink.append(f"({''.join(self._readings)})")
+                self._readings = []
         elif name in ("text", "tspan"):
             self._sink.append(" ")
         if self._asides and self._asides[-1] == start:

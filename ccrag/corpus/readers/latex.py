@@ -166,12 +166,15 @@ def _keep_notes(root: etree._Element) -> None:
             del link[:]
             link.text = f"[^{number}]"
         elif "footnote-back" in link.get("class", "").split():
-            link.clear(keep_tail=True)
-    for section in root.xpath("//*[contains(concat(' ', @class, ' '), ' footnotes ')]"):
-        for number, item in enumerate(section.iter("li"), start=1):
+            del link[:]
+            link.text = None
+    for section in root.iter("section", "aside", "div"):
+        if "footnotes" not in section.get("class", "").split():
+            continue
+        for nth, item in enumerate(section.iter("li"), start=1):
             item.tag = "div"
             first = next(item.iter("p"), item)
-            first.text = f"[^{number}]: {first.text or ''}"
+            first.text = f"[^{nth}]: {first.text or ''}"
 
 
 def _said(element: etree._Element) -> str:
