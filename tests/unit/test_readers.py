@@ -150,6 +150,21 @@ def test_a_formula_is_no_heading(formula: str) -> None:
     assert "#" not in write_pages([lines])[0]
 
 
+def test_an_entry_of_a_table_of_contents_is_no_heading() -> None:
+    entries = [line(f"{at} Dams . . . . . . {at + 7}", 760 - 12 * at, bold=True) for at in (1, 2)]
+    text, _ = write_pages([[*entries, *column("The text of it goes on and on.", "More text.")]])
+    assert "#" not in text
+
+
+def test_code_does_not_tell_the_size_of_the_text() -> None:
+    code = [
+        line(f"x{at} <- compute(all, of, it, again)", 600 - 9 * at, size=8.0, mono=True)
+        for at in range(9)
+    ]
+    body = column("The text goes on and on here.", "More text of it.", "And even more.")
+    assert "#" not in write_pages([[*body, *code]])[0]
+
+
 def test_no_lines() -> None:
     assert write_pages([[], []]) == ("", (0, 0))
 
