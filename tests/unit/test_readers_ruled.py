@@ -171,6 +171,6 @@ def test_a_table_in_a_table_is_read_once() -> None:
 
 
 def test_a_page_between_the_rules_of_its_head_and_foot_is_no_table() -> None:
-    body = [f"short line {at}" for at in range(14)]
-    glyphs = page("A head\t\t7", *body, "one\t\t(")
-    assert cells(lines_with_tables(glyphs, rules(711, 500))) == []
+    body = [f"short line {at}" for at in range(16)]
+    glyphs = page("A head\t\t7", *body, *["one\t\t("] * 4)
+    assert cells(lines_with_tables(glyphs, rules(711, 440))) == []

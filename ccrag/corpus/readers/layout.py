@@ -97,7 +97,8 @@ class _Style:
     def _of_text(chars: Counter[tuple[float, bool]]) -> tuple[float, bool]:
         """Return the size of the text: no heading has so many characters (`TEXT_SHARE`)."""
         often = [style for style, count in chars.items() if count >= TEXT_SHARE * chars.total()]
-        return max(often, default=chars.most_common(1)[0][0])
+        usual = chars.most_common(1)[0][0]
+        return max(often, key=lambda style: (style[0], chars[style]), default=usual)
 
     def is_heading(self, line: Line) -> bool:
         """Whether a line looks like (a part of) a heading."""
