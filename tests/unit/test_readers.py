@@ -88,6 +88,11 @@ def test_pieces_of_one_row_are_one_line() -> None:
     assert [line.cells for line in lines_of(row)] == [("name", "1.5"), ("below",)]
 
 
+def test_a_blank_that_fills_the_line_is_none_between_ideographs() -> None:
+    assert [line.text for line in lines_of(glyphs("水 利 a 利"))] == ["水利 a 利"]
+    assert [line.text for line in lines_of(glyphs("水 利", gap=8))] == ["水 利"]
+
+
 def line(text: str, baseline: float, *, left: float = 50, **style: object) -> Line:
     cells = tuple(text.split("\t"))
     facts = {"size": 10.0, "bold": False, "mono": False, **style}
@@ -148,6 +153,21 @@ def test_rows_code_and_captions() -> None:
 def test_a_formula_is_no_heading(formula: str) -> None:
     lines = [*column("The text of it goes on and on.", "More text."), line(formula, 600, bold=True)]
     assert "#" not in write_pages([lines])[0]
+
+
+def test_an_entry_of_a_table_of_contents_is_no_heading() -> None:
+    entries = [line(f"{at} Dams . . . . . . {at + 7}", 760 - 12 * at, bold=True) for at in (1, 2)]
+    text, _ = write_pages([[*entries, *column(*["The text of it goes on and on."] * 5)]])
+    assert "#" not in text
+
+
+def test_code_does_not_tell_the_size_of_the_text() -> None:
+    code = [
+        line(f"x{at} <- compute(all, of, it, again)", 600 - 9 * at, size=8.0, mono=True)
+        for at in range(9)
+    ]
+    body = column("The text goes on and on", "with more text of it", "and even more")
+    assert "#" not in write_pages([[*body, *code]])[0]
 
 
 def test_no_lines() -> None:

@@ -122,7 +122,7 @@ def test_a_page_that_cannot_be_read_is_a_loss(pages: str, lost: int, where: str)
     ],
 )
 def test_odd_pages_are_read(options: dict[str, str]) -> None:
-    assert read_pdf(pdf_of([BODY], **options)).text == READ  # type: ignore[arg-type]
+    assert read_pdf(pdf_of([BODY], **options)).text == READ
 
 
 @pytest.mark.parametrize(

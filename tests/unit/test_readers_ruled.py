@@ -161,3 +161,16 @@ def test_numbers_of_a_manuscripts_lines_go() -> None:
 )
 def test_other_numbers_stay(pages: list[list[Line]]) -> None:
     assert without_numbers(pages) == pages
+
+
+def test_a_table_in_a_table_is_read_once() -> None:
+    glyphs = page("Model\tBLEU\tCost", "base\t27.3\t3.3", "big\t28.4\t2.3")
+    framed = rules(711, 698, 686, 670) + rules(711, 698, 686, right=200)
+    assert len(cells(lines_with_tables(glyphs, framed))) == 3
+    assert texts(lines_with_tables(glyphs, framed)) == []
+
+
+def test_a_page_between_the_rules_of_its_head_and_foot_is_no_table() -> None:
+    body = [f"short line {at}" for at in range(16)]
+    glyphs = page("A head\t\t7", *body, *["one\t\t("] * 4)
+    assert cells(lines_with_tables(glyphs, rules(711, 440))) == []

@@ -118,3 +118,14 @@ def test_a_section_title_on_one_page_that_stands_where_heads_do() -> None:
 @pytest.mark.parametrize("pages", [[], [[]], [page(line("1", FOOT))]])
 def test_a_single_page_has_no_neighbours(pages: list[list[Line]]) -> None:
     assert not any(left_out(pages))
+
+
+def test_a_page_number_may_be_close_to_the_text() -> None:
+    pages = [page(line(str(at + 3), 650), number=at) for at in range(5)]
+    assert left_out(pages) == [[str(at + 3)] for at in range(5)]
+
+
+def test_footnotes_of_a_file_without_page_numbers_are_content() -> None:
+    words = ("dams", "locks", "weirs", "ships", "water")
+    notes = [line(f"{at + 20} For {word} see there.", FOOT) for at, word in enumerate(words)]
+    assert left_out([page(note, number=at) for at, note in enumerate(notes)]) == [[]] * 5

@@ -20,6 +20,8 @@ HEADING_SCALE = 1.1
 """A heading is larger than the text by this factor, or as large and bold."""
 PARAGRAPH_GAP = 1.35
 """Distance of two lines, in units of the usual one, that parts paragraphs."""
+TEXT_SHARE = 0.3
+"""Share of a file's characters that is set in the size of its text at least."""
 MAX_HEADING_CHARS = 120
 _MARKED = re.compile(r"#{1,6}\s|```|~~~|\|")
 """What would be read as Markdown at the beginning of a paragraph."""
@@ -35,6 +37,8 @@ _CAPITALS = re.compile(
 _ENDS_SENTENCE = re.compile(r"[.!?:;]['\"”’)\]]*$")
 _HEADING_END = re.compile(r"[,;]$|[a-z)]\.$")
 _HEADING_WORD = re.compile(r"[^\W\d_]{4}|[\u3040-\u30ff\u3400-\u9fff]{2}")
+_LEADERS = re.compile(r"(?:\. ?){4}|…{2}")
+"""The dots of a table of contents."""
 _FORMULA = re.compile(r"[=\u2200-\u23ff♣]")
 
 
@@ -74,9 +78,10 @@ class _Style:
     @classmethod
     def of(cls, lines: Sequence[Line]) -> "_Style":
         chars: Counter[tuple[float, bool]] = Counter()
-        for line in lines:
+        # Code and tables tell the size of the text only where there is nothing else.
+        for line in [line for line in lines if not line.mono and not line.row] or lines:
             chars[line.size, line.bold] += len(line.text)
-        (size, bold), _ = chars.most_common(1)[0]
+        size, bold = cls._of_text(chars)
         text = [line for line in lines if line.size == size]
         gaps = [
             before.baseline - line.baseline
@@ -87,6 +92,13 @@ class _Style:
         return cls(
             size, bold, median(gaps) if gaps else 1.2 * size, tuple(sorted(larger, reverse=True))
         )
+
+    @staticmethod
+    def _of_text(chars: Counter[tuple[float, bool]]) -> tuple[float, bool]:
+        """Return the size of the text: no heading has so many characters (`TEXT_SHARE`)."""
+        often = [style for style, count in chars.items() if count >= TEXT_SHARE * chars.total()]
+        usual = chars.most_common(1)[0][0]
+        return max(often, key=lambda style: (style[0], chars[style]), default=usual)
 
     def is_heading(self, line: Line) -> bool:
         """Whether a line looks like (a part of) a heading."""
@@ -103,6 +115,7 @@ class _Style:
             and _HEADING_WORD.search(text) is not None
             and _FORMULA.search(text) is None
             and CAPTION.match(text) is None
+            and _LEADERS.search(text) is None
             and _HEADING_END.search(text) is None
         )
 

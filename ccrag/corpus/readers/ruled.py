@@ -286,7 +286,7 @@ def _joined(above: str, below: str) -> str:
 
 def _line(row: _Row, cells: Sequence[str], box: _Box) -> Line:
     told = tuple(map(tidy, cells))
-    return Line(told, row.size, False, False, box.left, box.right, row.baseline, row=True)
+    return Line(told, round(row.size, 1), False, False, box.left, box.right, row.baseline, row=True)
 
 
 def _column_edges(rows: Sequence[_Row]) -> list[float]:

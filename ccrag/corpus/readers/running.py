@@ -13,7 +13,7 @@ by more than the usual distance of two lines and not larger than the text, and t
    rows are close.
 3. *Its place is that of heads* found by 1 or 2, and the same words stand elsewhere in the file (a
    section's title): nothing is lost.
-4. *It is only a number* that fits the page numbers found by 1 on those pages.
+4. *It is only a number* that fits the page numbers found by 1 on those pages; it may be closer.
 
 Edges are worked off from the outside: behind the first line that stays, all stay. A heading on the
 first page of a chapter stands lower or larger than the head that repeats it, so it stays.
@@ -242,7 +242,7 @@ def _is_repeated(side: _Side, edge: _Edge) -> bool:
 
 
 def _is_page_number(edge: _Edge, best: Mapping[int, int]) -> bool:
-    if _LONE.fullmatch(edge.form) is None or not edge.apart:
+    if _LONE.fullmatch(edge.form) is None:
         return False
     near = range(edge.page - WINDOW, edge.page + WINDOW + 1)
     known = {best[page] for page in near if page in best}
@@ -282,7 +282,7 @@ def _peel(side: _Side, heads: Set[int]) -> Iterator[Line]:
         for row in rows:
             found = [edge for edge in row if id(edge.line) in heads]
             waiting += [edge.line for edge in found]
-            if found and row[0].apart:
+            if found and (row[0].apart or all(_LONE.fullmatch(edge.form) for edge in row)):
                 yield from waiting
                 waiting = []
             if len(found) < len(row):
