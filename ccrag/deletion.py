@@ -10,22 +10,26 @@ from dataclasses import dataclass
 
 from ccrag.chat.quoting import quoted
 from ccrag.config import Settings
+from ccrag.cutting import EncodingCounts
 from ccrag.engine.client import Notify, open_client, silent
-from ccrag.engine.deletion import (
+from ccrag.engine.stored import (
     Stored,
-    delete_from,
-    known_documents,
-    stored_indices,
+    clear_leftovers,
+    require_stored,
+    sources,
     stored_passages,
 )
 from ccrag.errors import InputError
+from ccrag.keeping_up import ways_of
+from ccrag.layers import load_settings, pipeline_names
 from ccrag.models.cache import VectorCache, key_of
-from ccrag.models.encoder import default_cache_folder
+from ccrag.models.encoder import default_cache_folder, load_encoder
 from ccrag.models.llm import default_reply_folder
 from ccrag.models.replies import drop_replies
 from ccrag.retrieval.linked import Pool
 from ccrag.retrieval.plain import plain, text_of_passages
 from ccrag.types import DocId, Passage
+from ccrag.updating import Update, check_stored
 
 MIN_QUOTED_CHARS = 20
 """A shorter sentence in a kept reply's request does not say which document it came from."""
@@ -36,8 +40,12 @@ class DeletionReport:
     """What was taken out."""
 
     documents: int
+    absent: tuple[DocId, ...]
+    """Ids the index does not hold: deleted before, or never in it."""
     items: dict[str, int]
-    """Documents, passages and unit parts, by alias."""
+    """Documents, passages and unit parts taken out, by alias."""
+    dropped: tuple[str, ...]
+    """Aliases of units that cannot be made without what was deleted: they went as a whole."""
     vectors: int
     """Kept vectors of texts that no other document of the index has."""
     replies: int
@@ -50,12 +58,14 @@ def delete_documents(
     """
     Delete documents from the index `name`, wherever they or something made of them is stored.
 
-    Links that other documents have to them go too; numbers of citation edges stay as they were
-    counted when the index was built. The next `ccrag index` builds anew from its files.
+    Links that other documents have to them go too, citation edges are counted anew, units made
+    anew. What an interrupted load or deletion left behind goes as a whole. Ids the index does not
+    hold are no error: the same deletion can be repeated until it succeeds.
 
     Raises:
-        InputError: no id, or one that the index does not hold; nothing is deleted then.
+        InputError: no id.
         IndexMissingError: there is no such index.
+        IndexMismatchError: the index was built by another version; nothing is deleted.
         EngineError: a request failed; the index is as it was, and the command can be repeated.
         ModelError: a cache cannot be used; likewise.
     """
@@ -63,19 +73,26 @@ def delete_documents(
     if not wanted:
         raise InputError("no document to delete was named")
     client = open_client(settings, notify=notify)
-    stored = stored_indices(client, name)
-    collections = known_documents(client, name, stored[0], wanted)
-    going = list(stored_passages(client, stored, wanted))
-    staying = (p for p in stored_passages(client, stored) if p.doc_id not in wanted)
-    own = _not_in(texts_made_of(going, window=settings.linked.window), staying)
-    vectors = _forget_vectors(own, stored, settings)
+    stored = require_stored(client, name, consequence="nothing was deleted")
+    clear_leftovers(client, name)
+    check_stored(name, stored)
+    held = {doc_id for doc_id, _ in sources(client, stored[0].index, wanted, [])}
+    absent = tuple(doc_id for doc_id in wanted if doc_id not in held)
+    going = list(stored_passages(client, stored, sorted(held)))
+    staying = (p for p in stored_passages(client, stored) if p.doc_id not in held)
+    own = _not_in(texts_made_of(going, window=settings.linked.window), staying) if held else set()
+    vectors = _forget_vectors(own, stored, settings) if held else 0
     sentences = {p.slice(span).strip() for p in going for span in p.sentences} & own
     replies = drop_replies(
         settings.provider.cache_folder or default_reply_folder(),
         [quoted(text)[1:-1] for text in sorted(sentences) if len(text) >= MIN_QUOTED_CHARS],
     )
-    items = delete_from(client, stored, wanted, collections, settings.engine)
-    return DeletionReport(len(wanted), items, vectors, replies)
+    candidates = [settings, *(load_settings(pipeline) for pipeline in pipeline_names())]
+    ways = ways_of(name, stored, candidates, load_encoder, cuts=False)
+    update = Update(client, name, stored, settings, removed=held)
+    done = update.run(ways, EncodingCounts(), lambda _done, _total: None)
+    items = {alias: -grown for alias, grown in done.items.items()}
+    return DeletionReport(done.removed, absent, items, done.dropped, vectors, replies)
 
 
 def _not_in(texts: set[str], passages: Iterable[Passage]) -> set[str]:

@@ -13,7 +13,7 @@ from ccrag.corpus.given import GivenDocuments
 from ccrag.deletion import DeletionReport, delete_documents
 from ccrag.engine.client import Notify, silent
 from ccrag.errors import ONE_QUESTION, InputError, UnknownDocumentError
-from ccrag.indexing import index_corpus, index_documents
+from ccrag.indexing import OpenCorpus, add_corpus, index_corpus, open_files
 from ccrag.layers import load_settings
 from ccrag.opening import open_pipeline
 from ccrag.pipeline import Pipeline
@@ -65,27 +65,53 @@ class Library:
         *,
         pipeline: str | Path | None = None,
         settings: Sequence[str] = (),
+        replace: bool = False,
         notify: Notify = silent,
     ) -> Self:
         """
         Index documents, or files and folders of them, and open the library.
 
-        Does nothing twice: when the same documents lie there already, it only opens. Documents
-        indexed under `name` before are replaced.
+        Does nothing twice: when the same documents lie there already, it only opens.
+
+        Args:
+            documents: `Document` values, or paths; not both.
+            replace: let documents that were indexed under `name` before be replaced by others.
+
+        Raises:
+            InputError: a document, record or file that cannot be used; says which. Or `name` holds
+                other documents, and `replace` is not set.
+            CcragError: whatever `open` may raise.
+        """
+        loaded = load_settings(pipeline, settings)
+        index_corpus(_opener(documents), name, loaded, replace=replace, notify=notify)
+        return cls(open_pipeline(loaded, name, notify=notify))
+
+    @classmethod
+    def add(
+        cls,
+        name: str,
+        documents: Iterable[Document] | Sequence[Path],
+        *,
+        pipeline: str | Path | None = None,
+        settings: Sequence[str] = (),
+        notify: Notify = silent,
+    ) -> Self:
+        """
+        Add documents to what `name` holds, under all pipelines it was built for, and open it.
+
+        Documents that `name` holds already are updated where they changed, and cost nothing where
+        they did not. Libraries opened before have to be opened again.
 
         Args:
             documents: `Document` values, or paths; not both.
 
         Raises:
             InputError: a document, record or file that cannot be used; says which.
+            IndexMismatchError: `name` cannot be kept up; says why and what to do.
             CcragError: whatever `open` may raise.
         """
         loaded = load_settings(pipeline, settings)
-        paths, values = _parted(documents)
-        if paths:
-            index_documents(paths, name, loaded, notify=notify)
-        else:
-            index_corpus(lambda: GivenDocuments(values), name, loaded, notify=notify)
+        add_corpus(_opener(documents), name, [loaded], notify=notify)
         return cls(open_pipeline(loaded, name, notify=notify))
 
     @staticmethod
@@ -102,8 +128,8 @@ class Library:
         Libraries opened before have to be opened again.
 
         Raises:
-            InputError: `name` does not hold one of them; nothing is deleted then.
-            CcragError: the engine or a cache failed; nothing is deleted then either.
+            InputError: no id was given. (One that `name` does not hold is reported, no error.)
+            CcragError: the engine or a cache failed; nothing is deleted then.
         """
         return delete_documents(name, list(doc_ids), load_settings(None, settings), notify=notify)
 
@@ -186,6 +212,12 @@ def make_query(
     if not isinstance(candidates, Candidates):
         candidates = Candidates.of(candidates, query_id=ONE_QUESTION)
     return Query(ONE_QUESTION, text, candidates, tuple(turns))
+
+
+def _opener(documents: Iterable[Document] | Sequence[Path]) -> OpenCorpus:
+    """What opens documents given as values, or as files."""
+    paths, values = _parted(documents)
+    return open_files(paths) if paths else lambda: GivenDocuments(values)
 
 
 def _parted(

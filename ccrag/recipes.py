@@ -32,7 +32,7 @@ def recipe_of(settings: PipelineSettings) -> Recipe:
     if stored is not None:
         parts.append(stored)
     if needs_encoder:
-        parts.append(_model_name(settings.encoder.model))
+        parts.append(model_name(settings.encoder.model))
     parameters = {
         "chunking": chunking.model_dump_json(include=_chunking_fields(chunking)),
         "chunker_version": str(CHUNKER_VERSION),
@@ -133,7 +133,7 @@ def _chunking_name(chunking: ChunkingSettings) -> str:
     return f"{chunking.method}-{detail[chunking.method]}"
 
 
-def _model_name(model: str) -> str:
+def model_name(model: str) -> str:
     """The model's last name, as an index name can hold it."""
     last = model.rstrip("/").rsplit("/", 1)[-1].lower()
     return re.sub(r"[^a-z0-9]+", "-", last).strip("-")[:MAX_MODEL_CHARS]

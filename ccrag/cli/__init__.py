@@ -13,6 +13,7 @@ from ccrag.cli.chat import chat
 from ccrag.cli.eval import eval_command
 from ccrag.cli.experiment import experiment_command
 from ccrag.cli.index import index
+from ccrag.cli.indexes import indexes
 from ccrag.cli.pipelines import pipelines
 from ccrag.cli.run import run
 from ccrag.cli.serve import mcp, serve
@@ -31,6 +32,7 @@ app.add_typer(node.app, name="node")
 app.add_typer(models.app, name="models")
 app.add_typer(batch.app, name="batch")
 app.command()(index)
+app.command()(indexes)
 app.command()(search)
 app.command()(ask)
 app.command()(evidence)

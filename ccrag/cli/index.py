@@ -12,7 +12,9 @@ from ccrag.cli.progress import progress_bar
 from ccrag.errors import InputError
 
 if TYPE_CHECKING:
-    from ccrag.indexing import IndexReport
+    from ccrag.corpus.load import LoadReport
+    from ccrag.cutting import EncodingCounts
+    from ccrag.indexing import AddReport, IndexReport
 
 
 class OnError(StrEnum):
@@ -48,6 +50,13 @@ def index(
         Path | None,
         typer.Option(help="CSV citing_doc_id,cited_doc_id; else the documents' own links count."),
     ] = None,
+    add: Annotated[
+        bool,
+        typer.Option("--add", help="Add to what the index holds, update what changed."),
+    ] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace other documents that the index holds.")
+    ] = False,
     delete: Annotated[
         str | None,
         typer.Option(
@@ -63,32 +72,41 @@ def index(
 
     Example: ccrag index fiqa=corpus/fiqa.jsonl govt=corpus/govt.jsonl --index mtrag
 
+    Example: ccrag index more.jsonl --index demo --add
+
     Example: ccrag index --index demo --delete doc7,doc9
     """
     if (delete is None) == (not paths):
         raise typer.BadParameter("name documents to index, or ids to --delete")
+    if add + replace + (delete is not None) > 1:
+        raise typer.BadParameter("--add, --replace and --delete exclude one another")
     if delete is not None:
         _delete(index, delete, overrides or [])
         return
-    from ccrag.indexing import index_documents
+    from ccrag.indexing import add_corpus, index_corpus, open_files
     from ccrag.layers import load_settings
     from ccrag.recipes import recipe_of
 
     with user_errors():
         sources = [_source(path) for path in paths or ()]
         names = pipeline.split(",") if pipeline else [None]
-        wanted = {recipe_of(s): s for s in (load_settings(n, overrides or []) for n in names)}
+        loaded = [load_settings(name, overrides or []) for name in names]
+        files = open_files(
+            [path for path, _ in sources],
+            collections={path: name for path, name in sources if name is not None},
+            on_error=on_error.value,
+            citations=citations,
+        )
+        if add:
+            with progress_bar("adding") as on_progress:
+                added = add_corpus(files, index, loaded, on_progress=on_progress, notify=notify)
+            _print_added(added, index)
+            return
+        wanted = {recipe_of(settings): settings for settings in loaded}
         for at, (recipe, settings) in enumerate((r.name, s) for r, s in wanted.items()):
             with progress_bar(f"indexing {recipe}") as on_progress:
-                report = index_documents(
-                    [path for path, _ in sources],
-                    index,
-                    settings,
-                    collections={path: name for path, name in sources if name is not None},
-                    on_error=on_error.value,
-                    citations=citations,
-                    on_progress=on_progress,
-                    notify=notify,
+                report = index_corpus(
+                    files, index, settings, replace=replace, on_progress=on_progress, notify=notify
                 )
             _print(report, index, recipe, with_load=at == 0)
 
@@ -103,6 +121,16 @@ def _delete(index: str, ids: str, overrides: list[str]) -> None:
         report = delete_documents(index, doc_ids, load_settings(None, overrides), notify=notify)
         for alias, count in report.items.items():
             typer.echo(f"{alias}: {count} taken out")
+        for alias in report.dropped:
+            typer.echo(
+                f"{alias}: dropped, its grouping file may name what is deleted; build it anew"
+            )
+        if report.absent:
+            more = f" and {len(report.absent) - 5} more" if len(report.absent) > 5 else ""
+            typer.echo(
+                f"not in {index}, deleted before or never there: "
+                f"{', '.join(report.absent[:5])}{more}"
+            )
         typer.echo(
             f"{index}: {report.documents} documents deleted, with {report.vectors} kept vectors "
             f"and {report.replies} kept replies"
@@ -119,17 +147,33 @@ def _source(argument: str) -> tuple[Path, str | None]:
     return Path(path), name
 
 
-def _print(report: "IndexReport", name: str, recipe: str, *, with_load: bool) -> None:
+def _print_added(report: "AddReport", name: str) -> None:
     """stdout: what the index holds now; stderr: what of the input needs attention."""
-    for line in report.loaded.lines() if with_load else ():
+    _print_input(report.loaded, report.encoded)
+    done = report.updated
+    for alias, grown in done.items.items():
+        typer.echo(f"{alias}: {grown:+d} items")
+    others = f", {done.touched} others with other citation edges" if done.touched else ""
+    typer.echo(
+        f"{name} ready: {done.documents} documents, {done.added} added, {done.changed} changed, "
+        f"{done.unchanged} unchanged{others}, {report.seconds:.1f} s"
+    )
+
+
+def _print_input(loaded: "LoadReport | None", encoded: "EncodingCounts") -> None:
+    for line in loaded.lines() if loaded else ():
         typer.echo(line, err=True)
-    encoded = report.encoded
     if encoded.texts:
         typer.echo(
             f"{encoded.texts} texts encoded, {encoded.cached} of them known before, "
             f"{encoded.truncated} longer than the model reads",
             err=True,
         )
+
+
+def _print(report: "IndexReport", name: str, recipe: str, *, with_load: bool) -> None:
+    """stdout: what the index holds now; stderr: what of the input needs attention."""
+    _print_input(report.loaded if with_load else None, report.encoded)
     built = report.built
     kept = f", {built.kept} of them kept from an interrupted load" if built.kept else ""
     state = "unchanged" if built.unchanged else "ready"

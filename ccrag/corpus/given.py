@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Protocol, Self
 
+from ccrag.corpus.digests import collection_digest, document_digest, document_weight
 from ccrag.corpus.fields import as_id
 from ccrag.corpus.ledger import Ledger, Origin
 from ccrag.corpus.load import LoadReport
-from ccrag.corpus.scan import Digest, edges_digest
+from ccrag.corpus.scan import edge_weights
 from ccrag.errors import InputError
 from ccrag.types import DocId, Document, require_text
 
@@ -31,6 +32,18 @@ class Corpus(Protocol):
 
     def edges(self, doc_id: DocId) -> int: ...
 
+    def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
+        """What a table of citations says this document cites, known or not."""
+        ...
+
+    def citing(self) -> list[DocId]:
+        """Every document, known or not, that a table of citations lets cite another."""
+        ...
+
+    def holds(self, doc_id: DocId) -> bool:
+        """Whether a document is in the collection."""
+        ...
+
 
 class GivenDocuments:
     """
@@ -49,11 +62,11 @@ class GivenDocuments:
         self._documents = tuple(documents)
         self._ledger = Ledger()
         self.report = LoadReport()
-        digest = Digest()
+        weight = 0
         try:
             for number, document in enumerate(self._documents, start=1):
                 self._enter(number, document)
-                digest.add_document(document)
+                weight += document_weight(document_digest(document))
             if not self._documents:
                 raise InputError("no documents were given")
             self.report.require_text()
@@ -61,8 +74,7 @@ class GivenDocuments:
             self.close()
             raise
         self._ledger.count_edges()
-        digest.add(edges_digest(self._ledger))
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = collection_digest((weight, *edge_weights(self._ledger)))
         self.count = len(self._documents)
         self.max_edges = self._ledger.max_edges()
 
@@ -85,6 +97,18 @@ class GivenDocuments:
     def edges(self, doc_id: DocId) -> int:
         """How many edges between the documents touch this one."""
         return self._ledger.edges(doc_id) if self.max_edges else 0
+
+    def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
+        """Nothing: there is no table of citations beside the documents."""
+        return ()
+
+    def citing(self) -> list[DocId]:
+        """Nothing: there is no table of citations beside the documents."""
+        return []
+
+    def holds(self, doc_id: DocId) -> bool:
+        """Whether a document is in the collection."""
+        return self._ledger.origin(doc_id) is not None
 
     def close(self) -> None:
         """Let go of the temporary database."""

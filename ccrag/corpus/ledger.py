@@ -7,7 +7,8 @@ vanishes with the connection.
 
 import sqlite3
 from collections.abc import Iterable
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 from ccrag.types import DocId
 
@@ -17,6 +18,7 @@ PRAGMA synchronous = OFF;
 PRAGMA cache_size = -32768;
 CREATE TABLE seen (doc_id TEXT PRIMARY KEY, file INTEGER, number INTEGER) WITHOUT ROWID;
 CREATE TABLE edge (citing TEXT, cited TEXT, PRIMARY KEY (citing, cited)) WITHOUT ROWID;
+CREATE TABLE listed (citing TEXT, cited TEXT, PRIMARY KEY (citing, cited)) WITHOUT ROWID;
 CREATE TABLE degree (doc_id TEXT PRIMARY KEY, edges INTEGER) WITHOUT ROWID;
 """
 _KNOWN_EDGES = """
@@ -38,53 +40,86 @@ class Origin(NamedTuple):
 
 
 class Ledger:
-    """Ids and edges of one collection; usable from one thread at a time."""
+    """
+    Ids and edges of one collection; safe for threads.
+
+    SQLite itself is not: closing a connection while another thread asks it ends the process
+    (seen: exit -11), so every question and `close` take turns.
+    """
 
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._lock = Lock()
         self._db.executescript(_TABLES)
         self._db.execute("BEGIN")
 
     def close(self) -> None:
-        """Delete the database; harmless when repeated."""
-        self._db.close()
+        """Delete the database; harmless when repeated. Questions asked later raise."""
+        with self._lock:
+            self._db.close()
 
     def enter(self, doc_id: DocId, origin: Origin) -> bool:
         """Note that a document was seen; False if its id was seen before, which stays noted."""
         row = (doc_id, *origin)
-        return self._db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", row).rowcount == 1
+        with self._lock:
+            done = self._db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", row)
+            return done.rowcount == 1
 
     def origin(self, doc_id: DocId) -> Origin | None:
-        """Where a document was first seen."""
-        row = self._db.execute(
-            "SELECT file, number FROM seen WHERE doc_id = ?", (doc_id,)
-        ).fetchone()
-        return None if row is None else Origin(*row)
+        """Return where a document was first seen."""
+        rows = self._rows("SELECT file, number FROM seen WHERE doc_id = ?", doc_id)
+        return Origin(*rows[0]) if rows else None
 
     def link(self, citing: DocId, cited: Iterable[DocId]) -> None:
         """Note edges from one document to others; repeated ones count once, self links never."""
-        rows = ((citing, other) for other in cited if other != citing)
-        self._db.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?)", rows)
+        self._insert("edge", citing, cited)
+
+    def cite(self, citing: DocId, cited: DocId) -> None:
+        """Note an edge that a table of citations lists, beside those the documents give."""
+        self._insert("edge", citing, (cited,))
+        self._insert("listed", citing, (cited,))
+
+    def _insert(self, table: str, citing: DocId, cited: Iterable[DocId]) -> None:
+        rows = [(citing, other) for other in cited if other != citing]
+        with self._lock:
+            self._db.executemany(f"INSERT OR IGNORE INTO {table} VALUES (?, ?)", rows)  # noqa: S608
 
     def count_edges(self) -> None:
         """Count the edges of every document seen; to be called once, when all is noted."""
-        self._db.execute(_COUNT_EDGES)
+        with self._lock:
+            self._db.execute(_COUNT_EDGES)
 
     def edges(self, doc_id: DocId) -> int:
-        """How many edges between documents of the collection touch this one."""
-        row = self._db.execute("SELECT edges FROM degree WHERE doc_id = ?", (doc_id,)).fetchone()
-        return 0 if row is None else int(row[0])
+        """Return how many edges between documents of the collection touch this one."""
+        rows = self._rows("SELECT edges FROM degree WHERE doc_id = ?", doc_id)
+        return int(rows[0][0]) if rows else 0
 
-    def edge_counts(self) -> Iterable[tuple[DocId, int]]:
-        """Every document that has edges, with their number, by id."""
-        return self._db.execute("SELECT doc_id, edges FROM degree ORDER BY doc_id")
+    def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
+        """Return what a table of citations says this document cites, known or not, by id."""
+        rows = self._rows("SELECT cited FROM listed WHERE citing = ? ORDER BY cited", doc_id)
+        return tuple(cited for (cited,) in rows)
+
+    def citing(self) -> list[DocId]:
+        """Return every document, seen or not, that a table of citations lets cite another."""
+        return [doc_id for (doc_id,) in self._rows("SELECT DISTINCT citing FROM listed")]
+
+    def connected(self) -> list[tuple[DocId, int]]:
+        """Return every document seen that has edges, or cites by a table, with its edges."""
+        return self._rows(
+            "SELECT seen.doc_id, COALESCE(edges, 0) FROM seen LEFT JOIN degree USING (doc_id) "
+            "WHERE edges > 0 OR seen.doc_id IN (SELECT citing FROM listed)"
+        )
 
     def max_edges(self) -> int:
-        """The largest number of edges of one document; 0 if there are none."""
-        return int(self._db.execute("SELECT COALESCE(MAX(edges), 0) FROM degree").fetchone()[0])
+        """Return the largest number of edges of one document; 0 if there are none."""
+        return int(self._rows("SELECT COALESCE(MAX(edges), 0) FROM degree")[0][0])
 
     def unknown_edges(self) -> int:
-        """How many edges lead out of the collection, or lie outside it."""
-        total = self._db.execute("SELECT COUNT(*) FROM edge").fetchone()[0]
-        known = self._db.execute(f"SELECT COUNT(*) {_KNOWN_EDGES}").fetchone()[0]
+        """Return how many edges lead out of the collection, or lie outside it."""
+        total = self._rows("SELECT COUNT(*) FROM edge")[0][0]
+        known = self._rows(f"SELECT COUNT(*) {_KNOWN_EDGES}")[0][0]
         return int(total - known)
+
+    def _rows(self, question: str, *values: str) -> list[Any]:
+        with self._lock:
+            return self._db.execute(question, values).fetchall()

@@ -7,12 +7,17 @@ citation edges. The second is checked against it, so that what is indexed is wha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ccrag.corpus.digests import (
+    collection_digest,
+    document_digest,
+    document_weight,
+    edges_weight,
+)
 from ccrag.corpus.faults import Place, RecordError, at
 from ccrag.corpus.fields import as_id
 from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
@@ -23,55 +28,12 @@ from ccrag.errors import InputError
 from ccrag.types import DocId, Document
 
 CITING, CITED = "citing_doc_id", "cited_doc_id"
-_DIGEST_BYTES = 16
 
 
-class Digest:
-    """
-    A digest of a set of things, whatever their order: the sum of their digests.
-
-    Leaving things out, adding or repeating them changes it (sum modulo 2**128, and their number).
-    """
-
-    def __init__(self) -> None:
-        self._sum = 0
-        self._count = 0
-
-    def add(self, content: bytes) -> None:
-        """Put one thing into the set."""
-        digest = hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
-        self._sum += int.from_bytes(digest, "big")
-        self._count += 1
-
-    def add_document(self, document: Document) -> None:
-        """Put a document with all its fields into the set."""
-        rest: tuple[object, ...] = (
-            document.doc_id,
-            document.title,
-            document.date,
-            document.links,
-            document.text_source,
-            document.collection,
-            document.pages,
-        )
-        if document.version_of is not None or document.version is not None:
-            rest = (*rest, document.version_of, document.version)
-        self.add(f"{rest!r}{document.text}".encode())
-
-    def hexdigest(self) -> str:
-        """The digest of the set, 32 hex digits."""
-        total = self._sum % (1 << 8 * _DIGEST_BYTES)
-        return hashlib.blake2b(
-            f"{self._count} {total}".encode(), digest_size=_DIGEST_BYTES
-        ).hexdigest()
-
-
-def edges_digest(ledger: Ledger) -> bytes:
-    """A digest of all edges between documents of the collection."""
-    content = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    for doc_id, edges in ledger.edge_counts():
-        content.update(f"{edges} {doc_id}\n".encode())
-    return content.digest()
+def edge_weights(ledger: Ledger) -> Iterator[int]:
+    """Yield what the edges of each document of the collection add to its digest."""
+    for doc_id, edges in ledger.connected():
+        yield edges_weight(doc_id, edges, ledger.cites(doc_id))
 
 
 class CorpusScan:
@@ -106,26 +68,26 @@ class CorpusScan:
         self._on_error: OnError = on_error
         self._files = find_files(paths, self.report)
         self._collections = _by_file(collections or {})
+        self._has_table = citations is not None
         self._ledger = Ledger()
         try:
-            digest = self._read(paths)
-            self._document_fingerprint = digest.hexdigest()
+            self._weight = self._read(paths)
             if citations is not None:
                 _read_citations(citations, self._ledger)
             self._ledger.count_edges()
         except BaseException:
             self.close()
             raise
-        digest.add(edges_digest(self._ledger))
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = collection_digest((self._weight, *edge_weights(self._ledger)))
         """Of all documents, their fields and edges, in whatever order they come; hexadecimal."""
         self.count = self.report.documents
         self.max_edges = self._ledger.max_edges()
         self.unknown_edges = self._ledger.unknown_edges()
         """Edges from or to a document that is not in the collection; they count nowhere."""
 
-    def _read(self, paths: Sequence[Path]) -> Digest:
-        digest = Digest()
+    def _read(self, paths: Sequence[Path]) -> int:
+        """Read everything once; returns the sum of the documents' weights."""
+        weight = 0
         documents = read_documents(
             self._files,
             collections=self._collections,
@@ -134,7 +96,7 @@ class CorpusScan:
             ledger=self._ledger,
         )
         for document in documents:
-            digest.add_document(document)
+            weight += document_weight(document_digest(document))
             if document.links:
                 self._ledger.link(document.doc_id, document.links)
         if not self.report.documents:
@@ -143,7 +105,7 @@ class CorpusScan:
                 f"no documents in {named or 'an empty list of paths'}{self._instead()}"
             )
         self.report.require_text()
-        return digest
+        return weight
 
     def _instead(self) -> str:
         """What there was instead of documents."""
@@ -157,7 +119,7 @@ class CorpusScan:
         Raises:
             InputError: at the end, if they are not what the first reading saw.
         """
-        digest = Digest()
+        weight = 0
         repeated = self.report.skipped["duplicate"] > 0
         for document in read_documents(
             self._files,
@@ -165,14 +127,26 @@ class CorpusScan:
             on_error=self._on_error,
             ledger=self._ledger if repeated else None,
         ):
-            digest.add_document(document)
+            weight += document_weight(document_digest(document))
             yield document
-        if digest.hexdigest() != self._document_fingerprint:
+        if weight != self._weight:
             raise InputError("the documents changed while they were read; run the command again")
 
     def edges(self, doc_id: DocId) -> int:
         """How many edges between documents of the collection touch this one."""
         return self._ledger.edges(doc_id) if self.max_edges else 0
+
+    def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
+        """What the table of citations says this document cites, known or not."""
+        return self._ledger.cites(doc_id) if self._has_table else ()
+
+    def citing(self) -> list[DocId]:
+        """Every document, known or not, that the table of citations lets cite another."""
+        return self._ledger.citing()
+
+    def holds(self, doc_id: DocId) -> bool:
+        """Whether a document is in the collection."""
+        return self._ledger.origin(doc_id) is not None
 
     def close(self) -> None:
         """Let go of the temporary database; `documents` and `edges` need it."""
@@ -213,4 +187,4 @@ def _read_citations(path: Path, ledger: Ledger) -> None:
             citing, cited = (as_id(fields[name], field=name) for name in (CITING, CITED))
         except RecordError as error:
             raise at(place, error) from error
-        ledger.link(citing, (cited,))
+        ledger.cite(citing, cited)

@@ -3,8 +3,8 @@ Building an index: written completely, verified, then given the alias in one ato
 
 Until that call the old index serves. The concrete names carry fingerprints, so the same command
 again finds a complete index and does nothing, or an incomplete one and goes on with it: complete is
-what has the alias. (`_meta` is written once, at creation: k-NN 2.19 loses the shard of a graph-free
-vector index when its mapping is updated.)
+what has the alias. A complete index is never written to again: it is closed for writing, and what
+changes is a copy of it (see `engine.derive`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,13 +26,13 @@ from ccrag.engine.names import (
     UnitRecipe,
     documents_alias,
     fingerprint,
-    is_concrete,
     passages_alias,
     units_alias,
 )
+from ccrag.engine.stored import Stored, clear_leftovers, stored_indices
 from ccrag.engine.templates import Kind, put_templates, vector_template
 from ccrag.errors import EngineError
-from ccrag.types import JSON, Document, Passage, UnitPart
+from ccrag.types import JSON, DocId, Document, Passage, UnitPart
 
 Matrix = NDArray[np.float32]
 
@@ -50,6 +50,10 @@ class CutDocument(NamedTuple):
     """Further fields of each passage that are searched and never read; None stores none."""
     parts: Sequence[UnitPart] = ()
     """Its places in units, where the recipe stores units."""
+    cites: Sequence[DocId] = ()
+    """What a table of citations says it cites, in the collection or not."""
+    digest: str = ""
+    """Of all its fields: tells whether it changed."""
 
 
 LOADING: JSON = {
@@ -57,7 +61,11 @@ LOADING: JSON = {
     "translog.durability": "async",
     "translog.flush_threshold_size": "1gb",
 }
-SERVING: JSON = {"refresh_interval": "30s", "translog.durability": "request"}
+SERVING: JSON = {
+    "refresh_interval": "30s",
+    "translog.durability": "request",
+    "blocks.write": True,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,7 @@ class BuildReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
+class Target:
     """One concrete index to be built."""
 
     kind: Kind
@@ -120,15 +128,17 @@ def build(
     documents, passages = targets[:2]
     missing = [target for target in targets if not _is_complete(client, target)]
     counts: dict[str, WriteCounts] = {}
+    clear_leftovers(client, plan.name, keep=[target.index for target in targets])
     if missing:
         put_templates(client)
         for target in missing:
-            _create(client, target, plan, settings)
+            create_index(client, target, plan, settings)
         actions = _actions(cut_documents(), {target.kind: target.index for target in missing})
         counts = write(client, actions, settings)
         for target in missing:
-            _finish(client, target, counts.get(target.index, WriteCounts()), settings)
-    switched = _switch(client, targets)
+            count = counts.get(target.index, WriteCounts())
+            finish_index(client, target.index, count.written + count.kept, settings)
+    switched = _switch(client, plan, targets)
     return BuildReport(
         documents=plan.documents,
         passages=count_items(client, passages.index),
@@ -139,59 +149,66 @@ def build(
     )
 
 
-def _targets(plan: BuildPlan) -> tuple[_Target, ...]:
+def _targets(plan: BuildPlan) -> tuple[Target, ...]:
     """Documents, passages and, where the recipe stores them, units."""
     name, corpus, recipe = plan.name, plan.corpus, plan.recipe
-    documents = _Target("documents", documents_alias(name), fingerprint("documents", corpus))
-    passages = _Target(
+    documents = Target("documents", documents_alias(name), fingerprint("documents", corpus))
+    passages = Target(
         "passages", passages_alias(name, recipe), fingerprint("passages", corpus, recipe)
     )
     if recipe.units is None:
         return documents, passages
     grouped = fingerprint("units", corpus, recipe.units)
-    return documents, passages, _Target("units", units_alias(name, recipe.units), grouped)
+    return documents, passages, Target("units", units_alias(name, recipe.units), grouped)
 
 
 def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[JSON]:
     """A document after its passages, so that a stored document has been cut completely."""
     for item in cut:
         if "units" in indices:
-            yield from (
-                {
-                    "_op_type": "create",
-                    "_index": indices["units"],
-                    "_id": part_id(part),
-                    **part_source(part, collection=item.document.collection),
-                }
-                for part in item.parts
-            )
+            yield from part_actions(item, indices["units"])
         if "passages" in indices:
-            for at, passage in enumerate(item.passages):
-                action = {
-                    "_op_type": "create",
-                    "_index": indices["passages"],
-                    "_id": passage.passage_id,
-                    **passage_source(passage),
-                }
-                if item.searched is not None:
-                    action |= item.searched[at]
-                if item.vectors is not None:
-                    action["vector"] = item.vectors[at]
-                yield action
+            yield from passage_actions(item, indices["passages"])
         if "documents" in indices:
-            yield {
-                "_op_type": "create",
-                "_index": indices["documents"],
-                "_id": item.document.doc_id,
-                **document_source(item.document, edges=item.edges),
-            }
+            yield document_action(item, indices["documents"])
 
 
-def _is_complete(client: OpenSearch, target: _Target) -> bool:
+def part_actions(item: CutDocument, index: str) -> Iterator[JSON]:
+    """Create the places of a document in units."""
+    for part in item.parts:
+        source = part_source(part, collection=item.document.collection)
+        yield {"_op_type": "create", "_index": index, "_id": part_id(part), **source}
+
+
+def passage_actions(item: CutDocument, index: str) -> Iterator[JSON]:
+    """Create the passages of a document."""
+    for at, passage in enumerate(item.passages):
+        action = {
+            "_op_type": "create",
+            "_index": index,
+            "_id": passage.passage_id,
+            **passage_source(passage),
+        }
+        if item.searched is not None:
+            action |= item.searched[at]
+        if item.vectors is not None:
+            action["vector"] = item.vectors[at]
+        yield action
+
+
+def document_action(item: CutDocument, index: str) -> JSON:
+    """Create a document."""
+    source = document_source(item.document, edges=item.edges, cites=item.cites, digest=item.digest)
+    return {"_op_type": "create", "_index": index, "_id": item.document.doc_id, **source}
+
+
+def _is_complete(client: OpenSearch, target: Target) -> bool:
     return target.index in _behind(client, target.alias)
 
 
-def _create(client: OpenSearch, target: _Target, plan: BuildPlan, settings: EngineSettings) -> None:
+def create_index(
+    client: OpenSearch, target: Target, plan: BuildPlan, settings: EngineSettings
+) -> None:
     """Create the concrete index, or find it half written; either way set it up for loading."""
     index_settings: JSON = {"number_of_shards": settings.shards, **LOADING}
     if target.kind == "passages":
@@ -211,30 +228,38 @@ def _create(client: OpenSearch, target: _Target, plan: BuildPlan, settings: Engi
                 raise
 
 
-def _finish(
-    client: OpenSearch,
-    target: _Target,
-    counts: WriteCounts,
-    settings: EngineSettings,
-) -> None:
+def finish_index(client: OpenSearch, index: str, expected: int, settings: EngineSettings) -> None:
     """Make the load durable and one segment, once its count is right."""
     wait: JSON = {"request_timeout": settings.bulk_timeout_s}
-    expected = counts.written + counts.kept
-    with engine_errors(f"finish {target.index}"):
-        client.indices.refresh(index=target.index, params=wait)
-        found = count_items(client, target.index)
-        if found != expected:
-            raise EngineError(
-                f"{target.index} holds {found} of {expected} items; "
-                "run the same command again, it resumes"
-            )
-        client.indices.forcemerge(index=target.index, params={"max_num_segments": 1, **wait})
-        client.indices.flush(index=target.index, params=wait)
-        serving = {"index": {**SERVING, "number_of_replicas": settings.replicas}}
-        client.indices.put_settings(index=target.index, body=serving)
+    with engine_errors(f"finish {index}"):
+        client.indices.refresh(index=index, params=wait)
+        check_count(client, index, expected)
+        client.indices.forcemerge(index=index, params={"max_num_segments": 1, **wait})
+        client.indices.flush(index=index, params=wait)
+        serve_index(client, index, settings)
 
 
-def _facts(target: _Target, plan: BuildPlan) -> JSON:
+def check_count(client: OpenSearch, index: str, expected: int) -> None:
+    """
+    Let an index pass that holds what was written.
+
+    Raises:
+        EngineError: it does not.
+    """
+    found = count_items(client, index)
+    if found != expected:
+        raise EngineError(
+            f"{index} holds {found} of {expected} items; run the same command again, it resumes"
+        )
+
+
+def serve_index(client: OpenSearch, index: str, settings: EngineSettings) -> None:
+    """Set a complete index up for searches, and close it for writing."""
+    serving = {"index": {**SERVING, "number_of_replicas": settings.replicas}}
+    client.indices.put_settings(index=index, body=serving)
+
+
+def _facts(target: Target, plan: BuildPlan) -> JSON:
     """What an index says about itself."""
     recipe: Recipe | UnitRecipe | None = plan.recipe
     if target.kind == "units":
@@ -253,26 +278,32 @@ def _facts(target: _Target, plan: BuildPlan) -> JSON:
     }
 
 
-def _switch(client: OpenSearch, targets: Sequence[_Target]) -> bool:
+def _switch(client: OpenSearch, plan: BuildPlan, targets: Sequence[Target]) -> bool:
     """
-    Point the aliases to the targets in one call, then delete what they pointed to before.
+    Point the aliases to the targets in one call that deletes what they replace.
+
+    What else was made of other documents goes too: it could not be opened any more, and texts that
+    were replaced must not stay.
 
     Returns:
         Whether anything had to change.
     """
-    add: list[JSON] = []
-    old: list[str] = []
-    for target in targets:
-        before = _behind(client, target.alias)
-        if before != [target.index]:
-            add.append({"add": {"index": target.index, "alias": target.alias}})
-            old += [index for index in before if index != target.index]
-    remove = [{"remove_index": {"index": index}} for index in old]
-    if add:
-        with engine_errors("switch the aliases"):
-            client.indices.update_aliases(body={"actions": [*add, *remove]})
-    _drop_leftovers(client, targets)
-    return bool(add)
+    serving = stored_indices(client, plan.name)
+    behind = {item.alias: item.index for item in serving}
+    add = [target for target in targets if behind.get(target.alias) != target.index]
+    if not add:
+        return False
+    keep = {target.index for target in targets}
+    old = [i for i in serving if i.index not in keep and _is_replaced(i, plan.corpus, add)]
+    actions: list[JSON] = [{"add": {"index": t.index, "alias": t.alias}} for t in add]
+    actions += [{"remove_index": {"index": item.index}} for item in old]
+    with engine_errors("switch the aliases"):
+        client.indices.update_aliases(body={"actions": actions})
+    return True
+
+
+def _is_replaced(item: Stored, corpus: str, targets: Sequence[Target]) -> bool:
+    return item.meta["corpus"] != corpus or item.alias in {target.alias for target in targets}
 
 
 def _behind(client: OpenSearch, alias: str) -> list[str]:
@@ -281,19 +312,3 @@ def _behind(client: OpenSearch, alias: str) -> list[str]:
             return sorted(client.indices.get_alias(name=alias))
         except NotFoundError:
             return []
-
-
-def _drop_leftovers(client: OpenSearch, targets: Sequence[_Target]) -> None:
-    """Delete half-written indices that earlier, interrupted loads of other texts left behind."""
-    for target in targets:
-        with engine_errors(f"clean up {target.alias}"):
-            found = client.indices.get(
-                index=f"{target.alias}-*", params={"ignore_unavailable": "true"}
-            )
-            leftovers = [
-                index
-                for index in found
-                if is_concrete(index, target.alias) and index != target.index
-            ]
-            for index in leftovers:
-                client.indices.delete(index=index)

@@ -19,7 +19,7 @@ MAX_FAILURES = 100
 """Loading stops when so many items failed: the cause will not go away by itself."""
 
 RESPONSE_FIELDS = "errors,items.*._id,items.*._index,items.*.status,items.*.error"
-CONFLICT = 409
+CONFLICT, NOT_FOUND = 409, 404
 _TOO_LARGE = (429, 413, "N/A")
 """Of a request with one large item; "N/A": the engine closed the connection while it was sent."""
 
@@ -39,10 +39,13 @@ def write(
     settings: EngineSettings,
 ) -> dict[str, WriteCounts]:
     """
-    Create every action's item; one that exists already is kept (ids change with content).
+    Do every action: create an item, which is kept if it exists; index it; delete it.
+
+    Ids change with content, so an item that exists is the one that was to be created. Deleting
+    what is not there is no failure: the request was repeated.
 
     Args:
-        actions: `{"_op_type": "create", "_index", "_id", …fields}`.
+        actions: `{"_op_type": "create" | "index" | "delete", "_index", "_id", …fields}`.
 
     Returns:
         Counts by concrete index.
@@ -67,12 +70,14 @@ def write(
             filter_path=RESPONSE_FIELDS,
         )
         for ok, result in results:
-            item = result["create"]
+            [(kind, item)] = result.items()
             count = counts.setdefault(item["_index"], WriteCounts())
             if ok:
                 count.written += 1
-            elif item["status"] == CONFLICT:
+            elif (kind, item["status"]) == ("create", CONFLICT):
                 count.kept += 1
+            elif (kind, item["status"]) == ("delete", NOT_FOUND):
+                continue
             else:
                 reason = f"HTTP {item['status']}: {reason_of(item)}"
                 failed[item["_id"]] = with_advice(reason, item)

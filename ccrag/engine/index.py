@@ -206,7 +206,7 @@ class Index:
             if not candidates.admits(doc_id, collection=collection):
                 raise InputError(f"document {doc_id!r} is not among the candidates")
         return {
-            doc_id: _document(doc_id, source)
+            doc_id: parse_document(doc_id, source)
             for doc_id, source in found.items()
             if source is not None
         }
@@ -400,7 +400,8 @@ def _shards(client: OpenSearch, index: str) -> int:
     return int(answer[index]["settings"]["index"]["number_of_shards"])
 
 
-def _document(doc_id: DocId, source: JSON) -> Document:
+def parse_document(doc_id: DocId, source: Mapping[str, Any]) -> Document:
+    """A document from its stored fields."""
     return Document(
         doc_id=doc_id,
         title=source["title"],
@@ -408,13 +409,23 @@ def _document(doc_id: DocId, source: JSON) -> Document:
         date=source.get("date"),
         links=tuple(source["links"]),
         text_source=source["text_source"],
+        version_of=source.get("version_of"),
+        version=source.get("version_name"),
         collection=source.get("collection"),
         pages=tuple(source["pages"]),
     )
 
 
-def document_source(document: Document, *, edges: int) -> JSON:
-    """The stored fields of a document; the reverse of reading it."""
+def document_source(
+    document: Document, *, edges: int, cites: Sequence[DocId] = (), digest: str = ""
+) -> JSON:
+    """
+    The stored fields of a document; the reverse of `parse_document`.
+
+    Args:
+        cites: what a table of citations says it cites.
+        digest: of all its fields, by which a changed document is known.
+    """
     return {
         "doc_id": document.doc_id,
         "title": document.title,
@@ -425,4 +436,8 @@ def document_source(document: Document, *, edges: int) -> JSON:
         "collection": document.collection,
         "edges": edges,
         "pages": document.pages,
+        "version_of": document.version_of,
+        "version_name": document.version,  # the bulk client takes "version" for its own
+        "cites": cites,
+        "digest": digest,
     }

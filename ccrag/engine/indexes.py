@@ -12,10 +12,12 @@ from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import check_closure
 from ccrag.engine.names import check_name
 from ccrag.engine.reasons import with_advice
-from ccrag.engine.templates import KINDS
+from ccrag.engine.stored import clear_leftovers, stored_indices
+from ccrag.engine.templates import KINDS, Kind
 from ccrag.errors import EngineDownError, EngineError, IndexMissingError
 from ccrag.types import Candidates, DocId
 
+_OURS = re.compile(r"ccrag-(.+?)-(?:documents|passages|units)-.+")
 _DOCUMENTS = re.compile(r"ccrag-(.+)-documents")
 _PASSAGES = re.compile(r"ccrag-(.+?)-passages-(.+)")
 _UNITS = re.compile(r"ccrag-(.+?)-(units-.+)")
@@ -114,21 +116,124 @@ def _listed(source: Mapping[str, Any]) -> Listed:
     return Listed(source["doc_id"], source["title"], source.get("date"))
 
 
-def drop_index(client: OpenSearch, name: str) -> None:
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """One of the indices that an index consists of."""
+
+    kind: Kind
+    recipe: str
+    """What it was built by; empty for documents."""
+    index: str
+    items: int
+    bytes: int
+    encoder: dict[str, str]
+    """The identity of the encoder, where one was used."""
+    built_by: str
+    """The version of ccrag."""
+    is_current: bool
+    """Whether this version can open and change it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDescription:
+    """All there is of an index."""
+
+    name: str
+    documents: int
+    collections: dict[str, int]
+    parts: tuple[IndexPart, ...]
+    leftovers: tuple[str, ...]
+    """Concrete indices that interrupted commands left; nothing serves from them."""
+    bytes: int
+    """On disk, leftovers and replicas included."""
+
+    @property
+    def passages(self) -> int:
+        """Passages under all recipes."""
+        return sum(part.items for part in self.parts if part.kind == "passages")
+
+    @property
+    def recipes(self) -> frozenset[str]:
+        """Recipes of passages that this version can open, and `units-` groupings."""
+        return frozenset(
+            f"units-{part.recipe}" if part.kind == "units" else part.recipe
+            for part in self.parts
+            if part.kind != "documents" and part.is_current
+        )
+
+
+def describe_indexes(client: OpenSearch, name: str | None = None) -> list[IndexDescription]:
     """
-    Delete all indices of an index; nothing happens when there is none.
+    Return every index, or the one called `name`; those that were never finished too.
+
+    Raises:
+        IndexMissingError: nothing is stored under `name`.
+        EngineError: the engine failed.
+    """
+    pattern = "ccrag-*" if name is None else f"ccrag-{check_name(name)}-*"
+    with engine_errors("list the indexes"):
+        found = client.indices.get(index=pattern, params={"ignore_unavailable": "true"})
+        stats = client.indices.stats(index=pattern, metric="docs,store")["indices"]
+    by_name: dict[str, list[str]] = {}
+    for index in sorted(found):
+        if match := _OURS.fullmatch(index):
+            by_name.setdefault(match[1], []).append(index)
+    names = sorted(by_name) if name is None else [name]
+    if name is not None and name not in by_name:
+        raise IndexMissingError(f"no index {name!r}; `ccrag indexes` lists those there are")
+    return [_described(client, each, by_name[each], stats) for each in names]
+
+
+def _described(
+    client: OpenSearch, name: str, indices: list[str], stats: Mapping[str, Any]
+) -> IndexDescription:
+    stored = stored_indices(client, name)
+    meta = stored[0].meta if stored else {}
+    parts = tuple(
+        IndexPart(
+            kind=item.kind,
+            recipe=item.meta["recipe"] if item.kind != "documents" else "",
+            index=item.index,
+            items=stats[item.index]["primaries"]["docs"]["count"],
+            bytes=stats[item.index]["total"]["store"]["size_in_bytes"],
+            encoder=dict(item.meta["encoder"]) if item.kind == "passages" else {},
+            built_by=item.meta.get("built_by", ""),
+            is_current=item.is_current,
+        )
+        for item in stored
+    )
+    serving = {part.index for part in parts}
+    return IndexDescription(
+        name=name,
+        documents=meta.get("documents", 0),
+        collections=dict(meta.get("collections", {})),
+        parts=parts,
+        leftovers=tuple(index for index in indices if index not in serving),
+        bytes=sum(stats[index]["total"]["store"]["size_in_bytes"] for index in indices),
+    )
+
+
+def drop_index(client: OpenSearch, name: str) -> list[str]:
+    """
+    Delete all indices of an index, aliases and leftovers too; returns their names.
+
+    Nothing happens when there is none.
 
     Raises:
         EngineError: the engine failed.
     """
+    clear_leftovers(client, name)
     prefix = f"ccrag-{check_name(name)}"
+    dropped: list[str] = []
     with engine_errors(f"delete {name}"):
         for kind in KINDS:
             found = client.indices.get(
                 index=f"{prefix}-{kind}-*", params={"ignore_unavailable": "true"}
             )
-            for index in found:
+            for index in sorted(found):
                 client.indices.delete(index=index)
+                dropped.append(index)
+    return dropped
 
 
 def await_service(client: OpenSearch, *, timeout_s: float) -> None:

@@ -157,3 +157,9 @@ def is_concrete(index: str, alias: str) -> bool:
     """Whether `index` is a concrete index behind `alias`: its name and a fingerprint."""
     prefix = f"{alias}-"
     return index.startswith(prefix) and bool(_FINGERPRINT.fullmatch(index.removeprefix(prefix)))
+
+
+def step_name(index: str) -> str:
+    """The name of an index that is made and removed on the way to the concrete index `index`."""
+    alias, _, named = index.rpartition("-")
+    return f"{alias}-{hashlib.blake2b(f'step {named}'.encode(), digest_size=6).hexdigest()}"

@@ -7,6 +7,8 @@ from dataclasses import replace
 from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings, PipelineSettings
+from ccrag.corpus.digests import document_digest
+from ccrag.corpus.given import GivenDocuments
 from ccrag.corpus.units import make_units
 from ccrag.cutting import cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
@@ -26,9 +28,11 @@ def cut(
     documents: Iterable[Document], settings: PipelineSettings, encoder: Encoder | None = None
 ) -> Iterator[CutDocument]:
     recipe, documents = recipe_of(settings), list(documents)
-    counted = ((document, 0) for document in documents)
+    with GivenDocuments(documents) as given:
+        counted = [(document, given.edges(document.doc_id)) for document in documents]
     stored = recipe.vectors is not None
     done = cut_documents(counted, settings.chunking, encoder, with_vectors=stored)
+    done = (item._replace(digest=document_digest(item.document)) for item in done)
     if recipe.units is None:
         return done
     units = make_units(lambda: documents, unit_rules(settings), estimate_tokens)
@@ -41,18 +45,26 @@ def build_index(
     documents: list[Document],
     settings: PipelineSettings | None = None,
     *,
-    corpus: str = "c0",
+    corpus: str | None = None,
     engine: EngineSettings = ENGINE,
     items: Iterable[CutDocument] | None = None,
     encoder: Encoder | None = None,
 ) -> BuildReport:
-    """Build `name` from `documents`; `items` replaces the cut documents, to make them fail."""
+    """
+    Build `name` from `documents`.
+
+    Args:
+        corpus: a fingerprint instead of the documents' own.
+        items: instead of the cut documents, to make them fail.
+    """
     settings = settings or PipelineSettings()
     recipe = recipe_of(settings)
     if encoder is not None and recipe.needs_encoder:
         recipe = replace(recipe, encoder=tuple(sorted(encoder_identity(encoder).items())))
     named = Counter(doc.collection for doc in documents if doc.collection is not None)
-    plan = BuildPlan(name, corpus, len(documents), 0, recipe, named)
+    with GivenDocuments(documents) as given:
+        corpus, max_edges = corpus or given.fingerprint, given.max_edges
+    plan = BuildPlan(name, corpus, len(documents), max_edges, recipe, named)
     return build(client, plan, lambda: items or cut(documents, settings, encoder), engine)
 
 

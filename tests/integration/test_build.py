@@ -107,14 +107,13 @@ def test_a_missing_index_names_the_command(client: OpenSearch, index_name: str) 
         opened(client, index_name)
 
 
-def test_passages_of_other_texts_than_the_documents_are_refused(
-    client: OpenSearch, index_name: str
-) -> None:
+def test_passages_of_replaced_documents_go_with_them(client: OpenSearch, index_name: str) -> None:
     narrow = PipelineSettings(chunking=ChunkingSettings(max_words=8))
     build_index(client, index_name, DOCS, narrow, corpus="c0")
     build_index(client, index_name, DOCS[:3], corpus="c1")
-    with pytest.raises(IndexMismatchError, match="cut from other documents"):
+    with pytest.raises(IndexMissingError, match=f"ccrag index PATH... --index {index_name}"):
         opened(client, index_name, narrow)
+    assert len(client.indices.get(index=f"ccrag-{index_name}-*")) == 2
 
 
 def test_an_index_of_another_version_is_refused(client: OpenSearch, index_name: str) -> None:
