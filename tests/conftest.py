@@ -25,6 +25,7 @@ from ccrag.engine.node.jars import prepare_runtime
 from ccrag.engine.node.java import find_java
 from ccrag.errors import NodeError
 from ccrag.layers import PIPELINE_VARIABLE
+from tests.support import TOKEN_VARIABLE
 
 IMAGE = "opensearchproject/opensearch:2.19.6"
 CONTAINER_START_S = 120.0
@@ -70,7 +71,12 @@ def node_runtime() -> Path:
 def engine_url(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """URL of an OpenSearch for this session. It may hold other indexes: use your own names."""
+    """
+    URL of an OpenSearch for this session. It may hold other indexes: use your own names.
+
+    The embedded node's secret goes into the environment beside it, for commands and for
+    `tests.support.engine_settings`.
+    """
     given = os.environ.get("OPENSEARCH_TEST_URL")
     if given:
         yield given
@@ -81,8 +87,11 @@ def engine_url(
         return
     request.getfixturevalue("node_runtime")
     settings = NodeSettings(data=tmp_path_factory.mktemp("engine"))
+    state = ensure_node(settings)
     try:
-        yield ensure_node(settings).url
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(TOKEN_VARIABLE, state.secret())
+            yield state.url
     finally:
         stop_node(settings)
 

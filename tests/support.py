@@ -1,9 +1,18 @@
 """Values that several tests build."""
 
+import os
 from collections.abc import Iterable
 
+from ccrag.config import EngineSettings
 from ccrag.engine.build import CutDocument
 from ccrag.types import Candidates, Document, Passage, Query, Span, make_passage_id
+
+TOKEN_VARIABLE = "CCRAG_ENGINE__TOKEN"
+
+
+def engine_settings(url: str | None = None) -> EngineSettings:
+    """How to talk to the session's engine, where that wants a secret."""
+    return EngineSettings.model_validate({"url": url, "token": os.environ.get(TOKEN_VARIABLE)})
 
 
 def query(text: str = "a question", *doc_ids: str, query_id: str = "q1") -> Query:

@@ -105,4 +105,5 @@ def _facts(state: "NodeState | None", folder: Path) -> dict[str, str | int]:
         "heap_mb": state.heap_mb,
         "data": str(state.data),
         "log": str(state.log),
+        "secret": str(state.secret_file),
     }

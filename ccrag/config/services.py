@@ -15,6 +15,11 @@ class EngineSettings(Section):
     """None: the embedded node is started on demand."""
     user: str | None = None
     password: SecretStr | None = None
+    token: SecretStr | None = None
+    """
+    Sent as a bearer token to `url`. For an embedded node that is used by its URL: what its file
+    `node.secret` holds (`ccrag node status` says where). Without `url` ccrag reads it itself.
+    """
     ca_file: Path | None = None
     verify_certs: bool = True
     timeout_s: float = Field(30.0, gt=0)

@@ -12,6 +12,7 @@ import orjson
 from opensearchpy import OpenSearch, exceptions
 from opensearchpy.serializer import JSONSerializer
 from opensearchpy.transport import Transport
+from pydantic import SecretStr
 from urllib3.exceptions import (
     ConnectTimeoutError,
     NameResolutionError,
@@ -20,8 +21,8 @@ from urllib3.exceptions import (
 )
 
 from ccrag.config import EngineSettings, Settings
-from ccrag.engine.node import ensure_node
-from ccrag.engine.reasons import incomplete, with_advice
+from ccrag.engine.node import NodeState, ensure_node
+from ccrag.engine.reasons import incomplete, is_guard, with_advice
 from ccrag.engine.reasons import reason_of as reason_of
 from ccrag.errors import ConfigError, EngineDownError, EngineError, InputError
 from ccrag.types import JSON
@@ -98,7 +99,8 @@ def open_client(settings: Settings, *, notify: Notify = silent) -> OpenSearch:
     """
     url = settings.engine.url
     if url is None:
-        return connect(ensure_node(settings.node, notify=notify).url, settings.engine)
+        node = ensure_node(settings.node, notify=notify)
+        return connect_node(node, settings.engine)
     client = connect(url, settings.engine)
     with engine_errors(f"use the engine at {url}"):
         _require_opensearch(client, url)
@@ -117,6 +119,8 @@ def connect(url: str, settings: EngineSettings) -> OpenSearch:
     if settings.ca_file is not None:
         _check_ca_file(settings.ca_file)
         options["ca_certs"] = str(settings.ca_file)
+    if settings.token is not None:
+        options["headers"] = {"authorization": f"Bearer {settings.token.get_secret_value()}"}
     return OpenSearch(
         hosts=[url],
         http_auth=_credentials(settings),
@@ -128,6 +132,17 @@ def connect(url: str, settings: EngineSettings) -> OpenSearch:
         transport_class=CompleteTransport,
         **options,
     )
+
+
+def connect_node(node: NodeState, settings: EngineSettings) -> OpenSearch:
+    """
+    Return a client for an embedded node, with its secret; no request is sent yet.
+
+    Raises:
+        NodeError: the node has no secret, or another user's.
+    """
+    own = {"token": SecretStr(node.secret()), "user": None, "password": None, "ca_file": None}
+    return connect(node.url, settings.model_copy(update=own))
 
 
 def check_url(url: str) -> None:
@@ -165,6 +180,8 @@ def _check_ca_file(path: Path) -> None:
 def _credentials(settings: EngineSettings) -> tuple[str, str] | None:
     if (settings.user is None) != (settings.password is None):
         raise ConfigError("engine.user and engine.password belong together; set both or neither")
+    if settings.user is not None and settings.token is not None:
+        raise ConfigError("engine.token and engine.user exclude each other; set one of them")
     if settings.user is None or settings.password is None:
         return None
     return settings.user, settings.password.get_secret_value()
@@ -195,7 +212,7 @@ def engine_errors(doing: str) -> Iterator[None]:
     try:
         yield
     except exceptions.OpenSearchException as error:
-        no_answer = isinstance(error, exceptions.ConnectionError)
+        no_answer = isinstance(error, exceptions.ConnectionError) or _wants_secret(error)
         kind = EngineDownError if no_answer else EngineError
         raise kind(f"cannot {doing}: {_explain(error)}") from error
 
@@ -211,6 +228,12 @@ def _explain(error: exceptions.OpenSearchException) -> str:
                 f"the engine is out of reach{_lost(error.info)}; check engine.url, or "
                 "`ccrag node status` when the embedded node is used, and run the command again"
             )
+        case exceptions.AuthenticationException() if _wants_secret(error):
+            return (
+                "the embedded node wants the secret of its present start: run the command again, "
+                "without engine.url, or with the secret in engine.token (`ccrag node status` says "
+                "where it is)"
+            )
         case exceptions.AuthenticationException():
             return "refused (HTTP 401); check engine.user and engine.password"
         case exceptions.TransportError(status_code=200):
@@ -222,6 +245,11 @@ def _explain(error: exceptions.OpenSearchException) -> str:
             return "what answers there does not speak JSON; check engine.url"
         case _:
             return str(error)
+
+
+def _wants_secret(error: exceptions.OpenSearchException) -> bool:
+    """Whether an embedded node refused: one that was started again has another secret."""
+    return isinstance(error, exceptions.AuthenticationException) and is_guard(error.info)
 
 
 def _explain_tls(reason: str) -> str:

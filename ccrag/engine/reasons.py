@@ -66,6 +66,11 @@ def is_blocked(info: Any) -> bool:
     return any(cause.get("type") == "cluster_block_exception" for cause in _causes(_error(info)))
 
 
+def is_guard(info: Any) -> bool:
+    """Return whether an embedded node turned the request away before anything read it."""
+    return _error(info).get("type") == "ccrag_guard"
+
+
 def incomplete(answer: Any) -> str | None:
     """
     Return why an answer with HTTP 200 is not all that was asked for; None: it is.

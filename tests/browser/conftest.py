@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from ccrag.config import EngineSettings
 from ccrag.engine.client import connect
 from ccrag.layers import load_settings
 from ccrag.runs.run import run_queries
@@ -15,6 +14,7 @@ from ccrag.types import Candidates, Document, Query
 from tests.conftest import fail_in_ci_else_skip
 from tests.integration.building import build_index, pipeline
 from tests.serving import running, server_state
+from tests.support import engine_settings
 
 NAME = "test-web-browser"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -62,7 +62,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def server(engine_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of a server over `NAME`, with the runs `bm25` and `fused`."""
-    client = connect(engine_url, EngineSettings())
+    client = connect(engine_url, engine_settings())
     build_index(client, NAME, DOCUMENTS)
     folder = tmp_path_factory.mktemp("runs")
     ids = [document.doc_id for document in DOCUMENTS[:6]]

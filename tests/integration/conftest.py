@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from opensearchpy import OpenSearch
 
-from ccrag.config import EngineSettings
 from ccrag.engine.client import connect
 from tests.fakes import HashEncoder, HashTokens, OverlapReranker, QuotingLlm
 from tests.integration.commands import ccrag
 from tests.integration.example import write_documents
+from tests.support import engine_settings
 
 
 @pytest.fixture(scope="session")
 def client(engine_url: str) -> Iterator[OpenSearch]:
-    opened = connect(engine_url, EngineSettings())
+    opened = connect(engine_url, engine_settings())
     yield opened
     opened.close()
 

@@ -21,7 +21,7 @@ from ccrag.models.replies import ReplyCache
 from ccrag.types import Candidates, Document, Query
 from tests.fakes import HashEncoder
 from tests.integration.building import build_index, opened, pipeline
-from tests.support import query
+from tests.support import engine_settings, query
 
 SHARED = "This very sentence stands in two of the documents."
 SETTINGS = (
@@ -62,7 +62,7 @@ def build_all(client: OpenSearch, name: str) -> None:
 def options(engine_url: str, folder: Path) -> Settings:
     return Settings.model_validate(
         {
-            "engine": {"url": engine_url},
+            "engine": engine_settings(engine_url),
             "encoder": {"cache_folder": folder / "vectors"},
             "provider": {"cache_folder": folder / "replies"},
         }

@@ -14,7 +14,7 @@ from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings, NodeSettings
 from ccrag.engine import bulk
-from ccrag.engine.client import connect
+from ccrag.engine.client import connect_node
 from ccrag.engine.node import NodeState, ensure_node, stop_node
 from ccrag.errors import EngineError
 from ccrag.web.health import PROBE_S
@@ -35,15 +35,11 @@ def node(
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("CCRAG_ENGINE__URL", raising=False)
         patch.setenv("CCRAG_NODE__DATA", str(settings.data))
-        client = open_own(state)
+        client = connect_node(state, ENGINE)
         build_index(client, NAME, DOCUMENTS)
         yield state, client
         client.close()
     stop_node(settings)
-
-
-def open_own(state: NodeState) -> OpenSearch:
-    return connect(state.url, ENGINE)
 
 
 @pytest.fixture

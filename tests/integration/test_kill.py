@@ -13,7 +13,7 @@ import pytest
 from opensearchpy import NotFoundError, OpenSearch
 
 from ccrag.config import EngineSettings, NodeSettings
-from ccrag.engine.client import connect
+from ccrag.engine.client import connect_node
 from ccrag.engine.node import ensure_node, find_node, stop_node
 from tests.integration.example import write_documents, write_queries
 
@@ -71,7 +71,7 @@ def passages_written(client: OpenSearch, *, besides: str = "") -> int:
 
 
 def client_of(node: NodeSettings) -> OpenSearch:
-    return connect(ensure_node(node).url, EngineSettings())
+    return connect_node(ensure_node(node), EngineSettings())
 
 
 class HalfWay(NamedTuple):

@@ -38,7 +38,10 @@ def request(state: NodeState, path: str, body: object = None) -> dict[str, objec
     message = urllib.request.Request(
         state.url + path,
         data=None if body is None else json.dumps(body).encode(),
-        headers={"Content-Type": "application/json"},
+        headers={
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {state.secret()}",
+        },
         method="GET" if body is None else "PUT",
     )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

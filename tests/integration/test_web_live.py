@@ -14,7 +14,7 @@ import pytest
 from opensearchpy import OpenSearch
 
 from ccrag.config import NodeSettings
-from ccrag.engine.client import connect
+from ccrag.engine.client import connect_node
 from ccrag.engine.node import ensure_node, find_node, stop_node
 from ccrag.stages.way import Watch
 from ccrag.web.desk import Desk
@@ -146,7 +146,7 @@ def test_a_killed_engine_gives_503_and_comes_back_without_a_restart(
     monkeypatch.delenv("CCRAG_ENGINE__URL", raising=False)
     state = ensure_node(node)
     try:
-        build_index(connect(state.url, ENGINE), NAME, DOCUMENTS)
+        build_index(connect_node(state, ENGINE), NAME, DOCUMENTS)
         with running(server_state()) as url:
             body = ask_body(NAME, QUESTION, "res1", "res2")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ccrag.engine.node.process import START_TOLERANCE_S, end_process, find_process, spawn
+from ccrag.engine.node.process import INHERITED, START_TOLERANCE_S, end_process, find_process, spawn
 
 STUBBORN = """
 import signal, time
@@ -76,3 +76,15 @@ def test_a_spawned_process_has_its_own_session_and_writes_to_the_log(tmp_path: P
     code = "import os, sys; print(os.getsid(0) == os.getpid()); sys.stderr.write(sys.stdin.read())"
     python(code, log).wait(30)
     assert log.read_text() == "True\n"
+
+
+def test_no_key_of_the_environment_reaches_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a key")
+    monkeypatch.setenv("JAVA_HOME", "/jdk")
+    log = tmp_path / "log"
+    python("import os; print(*os.environ)", log).wait(10)
+    names = set(log.read_text().split())
+    assert "JAVA_HOME" in names
+    assert names <= set(INHERITED)

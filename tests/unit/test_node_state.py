@@ -11,6 +11,7 @@ from ccrag.engine.node.state import (
     exclusive,
     forget_state,
     read_state,
+    renew_secret,
     write_state,
 )
 from ccrag.errors import NodeError
@@ -86,3 +87,26 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         exclusive(tmp_path / "file" / "data", timeout_s=1, doing="testing"),
     ):
         pass
+
+
+def test_a_secret_is_new_each_time_and_its_owners_only(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("kept")
+    (tmp_path / "node.secret").symlink_to(elsewhere)
+    renew_secret(tmp_path)
+    first = node(tmp_path).secret()
+    renew_secret(tmp_path)
+    assert node(tmp_path).secret() != first
+    assert len(first) >= 43
+    assert node(tmp_path).secret_file.stat().st_mode & 0o777 == 0o600
+    assert elsewhere.read_text() == "kept"
+    forget_state(tmp_path)
+    with pytest.raises(NodeError, match=r"without a secret: run `ccrag node down`"):
+        node(tmp_path).secret()
+
+
+@pytest.mark.parametrize("name", ["node.json", "node.secret"])
+def test_files_of_another_user_are_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()  # what not even root can read as a file
+    with pytest.raises(NodeError, match=rf"cannot read .*{name} .*--data"):
+        read_state(tmp_path) if name == "node.json" else node(tmp_path).secret()

@@ -84,8 +84,13 @@ def find_node(settings: NodeSettings) -> NodeState | None:
 
 
 def node_answers(state: NodeState) -> bool:
-    """Whether the node answers HTTP requests."""
-    return answers(state.url)
+    """
+    Whether the node answers HTTP requests.
+
+    Raises:
+        NodeError: it was started without a secret, or by another user.
+    """
+    return answers(state.url, secret=state.secret())
 
 
 def stray_pid(settings: NodeSettings) -> int | None:

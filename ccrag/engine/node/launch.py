@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 import shutil
+import stat
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from ccrag.config import NodeSettings
 from ccrag.engine.node.health import is_ready, node_version
 from ccrag.engine.node.java import find_java
 from ccrag.engine.node.process import end_process, find_process, spawn
-from ccrag.engine.node.state import Launch, NodeState, forget_state, write_state
+from ccrag.engine.node.state import (
+    Launch,
+    NodeState,
+    forget_state,
+    renew_secret,
+    write_state,
+)
 from ccrag.errors import NodeError
 
 MIN_FREE_BYTES = 1024**3
@@ -52,8 +60,8 @@ def start_node(data: Path, settings: NodeSettings, runtime: Path) -> NodeState:
     """
     check_free_space(data)
     java = find_java("java")
-    for folder in ("config", "logs", "tmp"):
-        (data / folder).mkdir(exist_ok=True)
+    _close_to_others(data)
+    renew_secret(data)
     _ports_file(data).unlink(missing_ok=True)
     log = data / "logs" / "node.log"
     if log.exists():
@@ -70,6 +78,21 @@ def start_node(data: Path, settings: NodeSettings, runtime: Path) -> NodeState:
         write_state(state)
         undo.pop_all()
     return state
+
+
+def _close_to_others(data: Path) -> None:
+    """
+    Let nobody else read what the node writes, or write where its state and secret are kept.
+
+    The data folder itself may be one that others look into; a sticky one, such as /tmp, already
+    keeps them from replacing files.
+    """
+    for name in ("config", "data", "logs", "tmp"):
+        (data / name).mkdir(exist_ok=True)
+        (data / name).chmod(0o700)
+    mode = stat.S_IMODE(data.stat().st_mode)
+    if mode & 0o022 and not mode & stat.S_ISVTX:
+        data.chmod(mode & ~0o022)
 
 
 def check_free_space(data: Path) -> None:
@@ -138,12 +161,12 @@ def _ready_state(launch: Launch) -> NodeState | None:
     if not ports.exists():
         return None
     url = f"http://{ports.read_text('utf-8').split()[0]}"
-    if not is_ready(url, timeout_s=5.0):
+    state = NodeState(launch.pid, launch.started, launch.heap_mb, launch.data, url, "")
+    secret = state.secret()
+    if not is_ready(url, timeout_s=5.0, secret=secret):
         return None
-    version = node_version(url)
-    if version is None:
-        return None
-    return NodeState(launch.pid, launch.started, launch.heap_mb, launch.data, url, version)
+    version = node_version(url, secret=secret)
+    return None if version is None else replace(state, version=version)
 
 
 def _ports_file(data: Path) -> Path:

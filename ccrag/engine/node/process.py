@@ -9,6 +9,8 @@ import psutil
 
 from ccrag.errors import NodeError
 
+INHERITED = ("PATH", "JAVA_HOME", "HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE")
+"""Variables that a process gets from us: none that may hold a key."""
 START_TOLERANCE_S = 2.0
 """Start times are derived from the boot time, which the clock's corrections move a little."""
 
@@ -17,13 +19,15 @@ def spawn(command: list[str], *, log: Path) -> psutil.Process:
     """
     Start `command` in a session of its own, so that it outlives us; its output goes to `log`.
 
+    Of our environment it gets what is `INHERITED`.
+
     Not `subprocess`: its objects warn when they are dropped before the process has ended.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     pid = os.posix_spawn(
         command[0],
         command,
-        os.environ,
+        {name: os.environ[name] for name in INHERITED if name in os.environ},
         setsid=True,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from ccrag.errors import NodeError
 
 STATE_FILE = "node.json"
 LOCK_FILE = "node.lock"
+SECRET_FILE = "node.secret"  # noqa: S105 - a name
+"""What every request to the node has to hold; made at each start, for its owner's eyes only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,28 @@ class NodeState(Launch):
         """The HTTP port it listens on."""
         return int(self.url.rpartition(":")[2])
 
+    @property
+    def secret_file(self) -> Path:
+        """Where its secret is kept."""
+        return self.data / SECRET_FILE
+
+    def secret(self) -> str:
+        """
+        Return what the node lets requests in for, to be sent as `Authorization: Bearer …`.
+
+        Raises:
+            NodeError: it was started without one, or by another user.
+        """
+        try:
+            return self.secret_file.read_text("utf-8")
+        except FileNotFoundError as error:
+            raise NodeError(
+                f"the node on {self.data} (pid {self.pid}) was started by an older ccrag, without "
+                "a secret: run `ccrag node down`, then this command again"
+            ) from error
+        except OSError as error:
+            raise _unreadable(self.secret_file, error) from error
+
 
 def read_state(data: Path) -> Launch | NodeState | None:
     """
@@ -57,6 +83,8 @@ def read_state(data: Path) -> Launch | NodeState | None:
         return NodeState(**fields, data=data) if "url" in fields else Launch(**fields, data=data)
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
     except (TypeError, ValueError) as error:
         raise NodeError(
             f"{path} is damaged ({error}); if no OpenSearch runs on {data}, delete the file"
@@ -78,8 +106,25 @@ def write_state(state: Launch | NodeState) -> None:
 
 
 def forget_state(data: Path) -> None:
-    """Remove the state file, if there is one."""
-    (data / STATE_FILE).unlink(missing_ok=True)
+    """Remove the state file and the secret, if they are there."""
+    for name in (STATE_FILE, SECRET_FILE):
+        (data / name).unlink(missing_ok=True)
+
+
+def renew_secret(data: Path) -> None:
+    """Write a new secret where only its owner can read it; never an old file, never a link."""
+    path = data / SECRET_FILE
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(secrets.token_urlsafe(32))
+
+
+def _unreadable(path: Path, error: OSError) -> NodeError:
+    return NodeError(
+        f"cannot read {path} ({error.strerror}); the node belongs to who started it: name a data "
+        "folder of your own (node.data, --data)"
+    )
 
 
 @contextmanager

@@ -1,12 +1,25 @@
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import org.opensearch.analysis.common.CommonAnalysisPlugin;
+import org.opensearch.common.network.NetworkService;
+import org.opensearch.common.settings.ClusterSettings;
 import org.opensearch.common.settings.Settings;
+import org.opensearch.common.util.BigArrays;
+import org.opensearch.common.util.PageCacheRecycler;
+import org.opensearch.common.util.concurrent.ThreadContext;
+import org.opensearch.core.common.io.stream.NamedWriteableRegistry;
+import org.opensearch.core.indices.breaker.CircuitBreakerService;
+import org.opensearch.core.rest.RestStatus;
+import org.opensearch.core.xcontent.NamedXContentRegistry;
 import org.opensearch.env.Environment;
+import org.opensearch.http.HttpServerTransport;
 import org.opensearch.index.mapper.MapperExtrasPlugin;
 import org.opensearch.index.reindex.ReindexPlugin;
 import org.opensearch.knn.plugin.KNNPlugin;
@@ -14,25 +27,151 @@ import org.opensearch.node.InternalSettingsPreparer;
 import org.opensearch.node.Node;
 import org.opensearch.painless.PainlessPlugin;
 import org.opensearch.plugins.Plugin;
+import org.opensearch.rest.BytesRestResponse;
+import org.opensearch.rest.RestChannel;
+import org.opensearch.rest.RestRequest;
+import org.opensearch.telemetry.tracing.Tracer;
+import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.Netty4Plugin;
+import org.opensearch.transport.TransportInterceptor;
+import org.opensearch.transport.TransportRequest;
+import org.opensearch.transport.TransportRequestHandler;
 
 /**
  * One OpenSearch node on loopback whose plugins come from the class path.
  *
  * <p>Usage: {@code OsNode HOME HTTP_PORT}; port 0 takes a free one. Once it listens, its address is
  * in {@code HOME/logs/http.ports}. A node that cannot start ends with exit code 1.
+ *
+ * <p>Every HTTP request must hold the secret in {@code HOME/node.secret} as a bearer token. The port
+ * between nodes answers nobody: this node has no others.
  */
 public final class OsNode {
     private static final String NAME = "ccrag";
 
     private static final List<Class<? extends Plugin>> PLUGINS =
             List.of(
-                    Netty4Plugin.class,
+                    GuardedPlugin.class,
                     CommonAnalysisPlugin.class,
                     PainlessPlugin.class,
                     ReindexPlugin.class,
                     MapperExtrasPlugin.class,
                     KNNPlugin.class);
+
+    /** Read once at the start; not a setting, because settings can be asked for. */
+    private static byte[] expected;
+
+    /** HTTP and transport of the node, both closed to strangers. */
+    public static final class GuardedPlugin extends Netty4Plugin {
+        @Override
+        public Map<String, Supplier<HttpServerTransport>> getHttpTransports(
+                Settings settings,
+                ThreadPool threadPool,
+                BigArrays bigArrays,
+                PageCacheRecycler pageCacheRecycler,
+                CircuitBreakerService circuitBreakerService,
+                NamedXContentRegistry xContentRegistry,
+                NetworkService networkService,
+                HttpServerTransport.Dispatcher dispatcher,
+                ClusterSettings clusterSettings,
+                Tracer tracer) {
+            return super.getHttpTransports(
+                    settings,
+                    threadPool,
+                    bigArrays,
+                    pageCacheRecycler,
+                    circuitBreakerService,
+                    xContentRegistry,
+                    networkService,
+                    new Guard(dispatcher),
+                    clusterSettings,
+                    tracer);
+        }
+
+        @Override
+        public List<TransportInterceptor> getTransportInterceptors(
+                NamedWriteableRegistry namedWriteableRegistry, ThreadContext threadContext) {
+            return List.of(new OwnRequestsOnly());
+        }
+    }
+
+    /** Answers what a browser or another account of this machine sends, before any handler does. */
+    private static final class Guard implements HttpServerTransport.Dispatcher {
+        private final HttpServerTransport.Dispatcher guarded;
+
+        Guard(HttpServerTransport.Dispatcher guarded) {
+            this.guarded = guarded;
+        }
+
+        @Override
+        public void dispatchRequest(
+                RestRequest request, RestChannel channel, ThreadContext threadContext) {
+            if (request.header("Origin") != null) {
+                refuse(channel, RestStatus.FORBIDDEN, "requests of web pages are refused");
+            } else if (!isOurs(request)) {
+                refuse(channel, RestStatus.FORBIDDEN, "the Host header names another host");
+            } else if (!holdsSecret(request)) {
+                refuse(
+                        channel,
+                        RestStatus.UNAUTHORIZED,
+                        "the secret of this start of the node is needed, as a bearer token");
+            } else {
+                guarded.dispatchRequest(request, channel, threadContext);
+            }
+        }
+
+        @Override
+        public void dispatchBadRequest(
+                RestChannel channel, ThreadContext threadContext, Throwable cause) {
+            refuse(channel, RestStatus.BAD_REQUEST, "no HTTP request that can be read");
+        }
+
+        /** A name that an attacker's name server pointed here is none of these. */
+        private static boolean isOurs(RestRequest request) {
+            int port = request.getHttpChannel().getLocalAddress().getPort();
+            List<String> hosts = request.getAllHeaderValues("Host");
+            return hosts != null
+                    && hosts.size() == 1
+                    && List.of("127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port)
+                            .contains(hosts.get(0));
+        }
+
+        private static boolean holdsSecret(RestRequest request) {
+            List<String> given = request.getAllHeaderValues("Authorization");
+            return given != null
+                    && given.size() == 1
+                    && MessageDigest.isEqual(
+                            given.get(0).getBytes(StandardCharsets.UTF_8), expected);
+        }
+
+        private static void refuse(RestChannel channel, RestStatus status, String reason) {
+            String body =
+                    "{\"error\":{\"type\":\"ccrag_guard\",\"reason\":\"%s\"},\"status\":%d}\n";
+            channel.sendResponse(
+                    new BytesRestResponse(
+                            status,
+                            "application/json; charset=UTF-8",
+                            String.format(body, reason, status.getStatus())));
+        }
+    }
+
+    /** Lets through what this node asks itself; nothing that came over a socket. */
+    private static final class OwnRequestsOnly implements TransportInterceptor {
+        @Override
+        public <T extends TransportRequest> TransportRequestHandler<T> interceptHandler(
+                String action,
+                String executor,
+                boolean forceExecution,
+                TransportRequestHandler<T> handler) {
+            return (request, channel, task) -> {
+                if ("direct".equals(channel.getChannelType())) {
+                    handler.messageReceived(request, channel, task);
+                } else {
+                    channel.sendResponse(new SecurityException("this node has no other nodes"));
+                }
+            };
+        }
+    }
 
     private static final class Embedded extends Node {
         Embedded(Environment environment, Collection<Class<? extends Plugin>> plugins) {
@@ -63,6 +202,11 @@ public final class OsNode {
         for (String folder : List.of("config", "logs")) {
             Files.createDirectories(home.resolve(folder));
         }
+        String secret = Files.readString(home.resolve("node.secret")).strip();
+        if (secret.length() < 32) {
+            throw new IllegalStateException("node.secret is too short");
+        }
+        expected = ("Bearer " + secret).getBytes(StandardCharsets.UTF_8);
         Environment environment =
                 InternalSettingsPreparer.prepareEnvironment(
                         settings(home, httpPort), Map.of(), home.resolve("config"), () -> NAME);
