@@ -310,6 +310,11 @@ class Evidence:
     collection: str | None = None
     """The document's."""
 
+    @property
+    def key(self) -> SentenceKey:
+        """What scores of a sentence with this span are filed under."""
+        return self.doc_id, self.start, self.end
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:

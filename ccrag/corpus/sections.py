@@ -168,3 +168,16 @@ def _descend(path: SectionPath, levels: list[int], heading: Heading) -> SectionP
 def split_sections(text: str) -> list[Section]:
     """The sections of `text`, which they tile: one with path () if it has no heading."""
     return sections_below(text, find_headings(text))
+
+
+def is_heading(text: str, path: SectionPath) -> bool:
+    """
+    Tell whether a sentence is a heading: marked as one, or word for word one of its `path`.
+
+    Args:
+        path: the headings above the sentence.
+    """
+    found = find_headings(text)
+    if found and found[0].start == 0 and found[0].end == len(text):
+        return True
+    return " ".join(text.split()) in path

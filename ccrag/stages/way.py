@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ccrag.answering.merit import Merit
 from ccrag.errors import CcragError, InvariantError
 from ccrag.types import (
     Answer,
@@ -68,6 +69,8 @@ class Way:
     units: tuple[Unit, ...] = ()
     """The units they are of, best first, where units are read; only parts that are read."""
     evidence: tuple[Evidence, ...] = ()
+    merits: dict[str, Merit] = field(default_factory=dict)
+    """What speaks for and against a piece of evidence, by its id."""
     answerability: Answerability | None = None
     answer: Answer | None = None
     notes: list[Note] = field(default_factory=list)

@@ -91,25 +91,27 @@ class ExtractiveWriter:
         self._limits = ExtractLimits(
             max_sentences=answer.max_sentences,
             max_words=answer.max_words,
-            min_words=answer.min_words,
-            max_sentence_words=answer.max_sentence_words,
             max_per_document=answer.max_per_document,
             min_coverage=answer.min_coverage,
-            must_share=settings.evidence.scorer in ("order", "lexical"),
+            must_share=settings.evidence.scorer in ("order", "lexical", "bm25"),
         )
 
     def write(self, ways: Sequence[Way]) -> None:
         for way in ways:
-            drafts = extract(
+            extracted = extract(
                 way.evidence,
                 query_text=way.question,
                 limits=self._limits,
+                merit=way.merits,
                 trim=self._answer.trim,
             )
             way.answer, notes = assemble(
-                way.query, drafts, way.evidence, abstention=self._answer.abstention
+                way.query, extracted.drafts, way.evidence, abstention=self._answer.abstention
             )
             way.notes += notes
+            if extracted.left_out:
+                told = ", ".join(f"{name} ({why})" for name, why in extracted.left_out.items())
+                way.note("answer", f"evidence not in the answer: {told}")
 
 
 class LlmWriter:
