@@ -14,7 +14,7 @@ from ccrag.stages.asking import put_question
 from ccrag.stages.reading import Reader
 from ccrag.stages.rewriting import Rewriting
 from ccrag.stages.way import Failure, Way
-from ccrag.stages.writing import Writer
+from ccrag.stages.writing import Writer, tell_strength
 from ccrag.types import Candidates, Hit, Passage, Query, QueryId, Ranking, Result
 
 STAGE = "given"
@@ -80,6 +80,7 @@ class GivenContexts:
                 way.vector = vector
         self._reader.read(alive)
         self._writer.write(alive)
+        tell_strength(alive)
         return ways
 
     def _hand_over(self, way: Way) -> None:

@@ -11,10 +11,12 @@ from ccrag.answering.calibration import Calibration
 from ccrag.answering.support import Support
 from ccrag.concurrency import one_at_a_time
 from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
+from ccrag.defaults import BEST_FIRST, Default, Purpose, unnamed_pipeline
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, IndexFacts, open_index
-from ccrag.errors import ConfigError, IndexMismatchError
+from ccrag.errors import ConfigError, IndexMismatchError, IndexMissingError
 from ccrag.given import GivenContexts
+from ccrag.layers import load_settings
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.llm import Llm, load_llm
@@ -189,6 +191,40 @@ def open_pipeline(
     client = open_client(settings, notify=notify)
     index = open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
     return Models().pipeline(settings, index, writer=writer)
+
+
+def default_settings(
+    purpose: Purpose, overrides: Sequence[str], *, index: str, notify: Notify
+) -> Settings:
+    """
+    The settings of the pipeline that a command takes when none is named, which is told to `notify`.
+
+    The best that can run here or, where `index` was not built for it, the one without models if the
+    index was built for that.
+
+    Raises:
+        ConfigError, EngineError: as `load_settings` and `open_client`.
+    """
+    chosen = unnamed_pipeline(purpose)
+    settings = load_settings(chosen.name, overrides)
+    best, light = BEST_FIRST[purpose]
+    if chosen == Default(best) and not _serves(index, settings, notify):
+        lighter = load_settings(light, overrides)
+        if _serves(index, lighter, notify):
+            why = f"{index} was not built for {best}; ccrag index PATH... --index {index} builds it"
+            chosen, settings = Default(light, why), lighter
+    notify(str(chosen))
+    return settings
+
+
+def _serves(name: str, settings: Settings, notify: Notify) -> bool:
+    """Whether the index `name` holds what the pipeline needs."""
+    client = open_client(settings, notify=notify)
+    try:
+        open_index(client, name, recipe_of(settings), settings.engine, pipeline=settings.name)
+    except IndexMissingError:
+        return False
+    return True
 
 
 def open_to_calibrate(

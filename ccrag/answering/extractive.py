@@ -60,8 +60,9 @@ def extract(
 
     Left out: what does not speak of the query; what repeats an earlier one; what does not fit into
     the rest of the words, where a later, shorter one may; and, after the first, a sentence with a
-    defect of form that is worth less than a share of the best one's (`WORTH_ADDING`). Short sentences take no
-    place of their document: they cost few words, and may be the whole answer. White space is
+    defect of form that is worth less than a share of the best one's (`WORTH_ADDING`). Short
+    sentences take no place of their document: they cost few words, and may be the whole answer. Of
+    one that is worth nearly as much as the best, a document may give one more. White space is
     collapsed for display; nothing else is changed unless `trim` is set (see `trimmed`). Nothing
     left: no drafts, and the caller abstains.
 

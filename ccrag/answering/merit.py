@@ -90,15 +90,20 @@ def by_merit(
         for candidate in waiting:
             own = merit[candidate.key]
             best[own.cost] = max(own.worth, best.get(own.cost, 0.0))
-        for at, candidate in enumerate(waiting):
-            own = merit[candidate.key]
-            waits = any(cost < own.cost and worth >= own.worth for cost, worth in best.items())
-            if not waits or passed[candidate.key] == MAX_PASSED:
-                break
+        at = next(
+            at
+            for at, candidate in enumerate(waiting)
+            if passed[candidate.key] == MAX_PASSED or not _waits(merit[candidate.key], best)
+        )
         chosen.append(waiting.pop(at))
         for candidate in waiting[:at]:
             passed[candidate.key] += 1
     return chosen
+
+
+def _waits(own: Merit, best: Mapping[float, float]) -> bool:
+    """Whether a smaller cost has at least its worth; `best` has the best worth by cost."""
+    return any(cost < own.cost and worth >= own.worth for cost, worth in best.items())
 
 
 def _shares(

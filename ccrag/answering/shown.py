@@ -19,7 +19,8 @@ def everything(
     Return all text of `passages` as evidence, `e1`, `e2`, … in reading order, each span once.
 
     A piece is a sentence or, with `paragraphs`, the sentences up to a blank line inside one
-    passage; one that says nothing by itself, as a heading, is none. Its score is the best of its sentences', 0 where none has one.
+    passage; one that says nothing by itself, as a heading, is none. Its score is the best of its
+    sentences', 0 where none has one.
     """
     seen: set[SentenceKey] = set()
     pieces: list[tuple[Passage, Span, float]] = []

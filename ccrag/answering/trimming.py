@@ -10,7 +10,7 @@ _CITATION = re.compile(
     r"|(?<=[a-z]{4})\d{1,2}(?:,\d{1,2})+(?=[.,;]?(?:\s|$))",  # "capacity36,37": raised numbers
     re.IGNORECASE,
 )
-# Only what points elsewhere: "(Smith et al., 2019)", "(see Fig. 3)"; another aside may be the answer
+# Only what points elsewhere, "(Smith et al., 2019)", "(see Fig. 3)": another may be the answer
 _ASIDE = re.compile(
     r"\s*\((?:see |e\.g\. |cf\. )?"
     r"(?:(?-i:[A-Z])[^()\d]*,? (?:19|20)\d\d[a-z]?(?:[;,] [^()]*)?"
@@ -30,8 +30,9 @@ def trimmed(text: str) -> str:
     """
     Return `text` without citation markers, pointers in parentheses and a leading connective.
 
-    Nothing that could be part of what is said goes: no other parenthesis, number or index. White space is collapsed and the first letter is a capital again. Words are otherwise left as
-    they stand, in their order. Nothing left: the text as it came.
+    Nothing that could be part of what is said goes: no other parenthesis, number or index. White
+    space is collapsed and the first letter is a capital again. Words are otherwise left as they
+    stand, in their order. Nothing left: the text as it came.
     """
     rest = _CONNECTIVE.sub("", _ASIDE.sub("", _CITATION.sub("", text)).strip())
     rest = " ".join(_SPACE_BEFORE_MARK.sub(r"\1", rest).split())

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import Collection, IndexName, Overrides, PipelineName, WholeIndex
+from ccrag.cli.options import (
+    Collection,
+    IndexName,
+    Overrides,
+    PipelineName,
+    WholeIndex,
+    pipeline_settings,
+)
 from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -53,14 +60,13 @@ def calibrate(
     from ccrag.errors import InputError
     from ccrag.evaluation import mtrag
     from ccrag.evaluation.reading import read_answerable
-    from ccrag.layers import load_settings
     from ccrag.opening import open_to_calibrate
     from ccrag.stages.calibrations import SUFFIX, write_calibration
 
     with user_errors():
         if out.suffix != SUFFIX:
             raise InputError(f"the name of a calibration ends in {SUFFIX}", path=out)
-        settings = load_settings(pipeline, overrides or [])
+        settings = pipeline_settings(pipeline, overrides, index=index)
         asked = read_queries(queries, whole_index=whole_index, collection=collection)
         texts = {query.query_id: query.text for query in asked}
         known = mtrag.with_ids_of(texts, read_answerable(answerable or queries))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import IndexName, Overrides
+from ccrag.cli.options import IndexName, Overrides, pipeline_settings
 from ccrag.cli.progress import progress_bar
 from ccrag.errors import InputError
 
@@ -71,13 +71,12 @@ def index(
         _delete(index, delete, overrides or [])
         return
     from ccrag.indexing import index_documents
-    from ccrag.layers import load_settings
     from ccrag.recipes import recipe_of
 
     with user_errors():
         sources = [_source(path) for path in paths or ()]
         names = pipeline.split(",") if pipeline else [None]
-        wanted = {recipe_of(s): s for s in (load_settings(n, overrides or []) for n in names)}
+        wanted = {recipe_of(s): s for s in (pipeline_settings(n, overrides) for n in names)}
         for at, (recipe, settings) in enumerate((r.name, s) for r, s in wanted.items()):
             with progress_bar(f"indexing {recipe}") as on_progress:
                 report = index_documents(

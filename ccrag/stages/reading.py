@@ -56,6 +56,7 @@ class Reader:
             kept: Sequence[CandidateSentence] = found
             if settings.max_documents is not None:
                 kept = self._of_best_documents(way, found, cosine or scores)
+            way.cosines = cosine
             merit = self._merits(way, kept, cosine)
             way.evidence = self._shown(way, scores) or self._choose(way, kept, scores, merit)
             way.merits = {e.evidence_id: merit[e.key] for e in way.evidence if e.key in merit}
@@ -150,9 +151,7 @@ class Reader:
         taken = {candidate.key for candidate in chosen}
         for candidate in ranked[:at_most]:
             if candidate.key not in taken:
-                way.note(
-                    "evidence",
-                    f"passed over ({', '.join(merit[candidate.key].defects)}): {short_repr(candidate.text)} of "
-                    f"{candidate.passage.doc_id}",
-                )
+                why = ", ".join(merit[candidate.key].defects)
+                what = f"{short_repr(candidate.text)} of {candidate.passage.doc_id}"
+                way.note("evidence", f"passed over ({why}): {what}")
         return as_evidence(chosen, scores)

@@ -21,6 +21,7 @@ from ccrag.types import (
     QueryId,
     Ranking,
     Result,
+    SentenceKey,
     Trace,
     Unit,
     Variant,
@@ -71,6 +72,8 @@ class Way:
     evidence: tuple[Evidence, ...] = ()
     merits: dict[str, Merit] = field(default_factory=dict)
     """What speaks for and against a piece of evidence, by its id."""
+    cosines: dict[SentenceKey, float] = field(default_factory=dict)
+    """Of the sentences considered and the question, where an encoder compared them."""
     answerability: Answerability | None = None
     answer: Answer | None = None
     notes: list[Note] = field(default_factory=list)

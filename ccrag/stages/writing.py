@@ -1,11 +1,13 @@
 """From evidence to the answer: sentences of the evidence, or a language model's. One interface."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from ccrag.answering.citations import assemble
 from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
+from ccrag.answering.strength import strength_of
 from ccrag.answering.support import Support, SupportCheck, lexical_support
 from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.concurrency import all_at_once
@@ -13,7 +15,7 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.llm import Llm, parameters_of
 from ccrag.stages.way import Way
-from ccrag.types import Answer
+from ccrag.types import Answer, Evidence
 
 
 class Writer(Protocol):
@@ -71,6 +73,29 @@ def generation_of(
         min_score=answer.min_evidence_score,
         clarify=answer.clarify,
     )
+
+
+def tell_strength(ways: Sequence[Way]) -> None:
+    """Let each answer that was written say how far its evidence matches the question."""
+    for way in ways:
+        answer = way.answer
+        if answer is None or not answer.sentences:
+            continue
+        used = () if answer.abstained else answer.evidence
+        strength = strength_of(
+            way.question,
+            [_in_place(item, way) for item in used],
+            among=[passage.text for passage in way.passages.values()],
+            closest=max((way.cosines[e.key] for e in used if e.key in way.cosines), default=None),
+        )
+        way.answer = replace(answer, strength=strength)
+
+
+def _in_place(item: Evidence, way: Way) -> str:
+    """A piece of evidence under the title and headings it stands under."""
+    passage = way.passages.get(item.passage_id)
+    title = "" if passage is None else passage.title
+    return "\n".join((title, *item.section, item.text))
 
 
 class EvidenceOnly:
