@@ -14,7 +14,7 @@ from ccrag.stages.asking import put_question
 from ccrag.stages.reading import Reader
 from ccrag.stages.rewriting import Rewriting
 from ccrag.stages.way import Failure, Way, walk_stages
-from ccrag.stages.writing import Writer
+from ccrag.stages.writing import Writer, tell_strength
 from ccrag.types import Candidates, Hit, Passage, Query, QueryId, Ranking, Result
 
 STAGE = "given"
@@ -75,10 +75,14 @@ class GivenContexts:
                 ("variants", self._take_contexts),
                 ("encode", self._encode_questions),
                 ("evidence", self._reader.read),
-                ("answer", self._writer.write),
+                ("answer", self._write),
             ),
         )
         return ways
+
+    def _write(self, ways: list[Way]) -> None:
+        self._writer.write(ways)
+        tell_strength(ways)
 
     def _take_contexts(self, ways: list[Way]) -> None:
         """The question as it will be asked, and the passages given for it."""

@@ -22,12 +22,10 @@ from pydantic_settings import (
 )
 
 from ccrag.config import Settings, SettingsSource
+from ccrag.defaults import PIPELINE_VARIABLE, unnamed_pipeline
 from ccrag.errors import ConfigError
 
 ENV_PREFIX = "CCRAG_"
-DEFAULT_PIPELINE = "best"
-"""Unless the environment names another."""
-PIPELINE_VARIABLE = "CCRAG_PIPELINE"
 
 Layer = dict[str, Any]
 
@@ -40,14 +38,14 @@ def load_settings(
 
     Args:
         pipeline: a packaged name, a TOML file's path, or what such a file holds; None means the
-            one that `CCRAG_PIPELINE` in the environment names, else `best`.
+            one that `CCRAG_PIPELINE` in the environment names, else the best that can run here.
         overrides: `section.key=value`; the value is read as TOML, else taken as a string.
 
     Raises:
         ConfigError: no such pipeline, an unknown name, or a value out of range, in any layer.
     """
     _refuse_unknown_variables(os.environ)
-    named = pipeline or os.environ.get(PIPELINE_VARIABLE) or DEFAULT_PIPELINE
+    named = pipeline or unnamed_pipeline().name
     toml = named if isinstance(named, dict) else read_pipeline(named)
 
     class Layered(Settings, BaseSettings):

@@ -11,6 +11,7 @@ from ccrag.answering.calibration import Calibration
 from ccrag.answering.support import Support
 from ccrag.concurrency import one_at_a_time
 from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
+from ccrag.defaults import BEST_FIRST, Default, Purpose, unnamed_pipeline
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, IndexFacts, missing, open_index
 from ccrag.errors import ConfigError, IndexMismatchError, IndexMissingError
@@ -223,6 +224,41 @@ def open_pipeline(
     """
     index = find_index(open_client(settings, notify=notify), name, settings)
     return Models().pipeline(settings, index, writer=writer)
+
+
+def default_settings(
+    purpose: Purpose, overrides: Sequence[str], *, index: str, notify: Notify
+) -> Settings:
+    """
+    The settings of the pipeline that a command takes when none is named, which is told to `notify`.
+
+    The best that can run here or, where `index` was not built for it, the one without models if the
+    index was built for that.
+
+    Raises:
+        ConfigError, EngineError: as `load_settings` and `open_client`.
+    """
+    chosen = unnamed_pipeline(purpose)
+    settings = load_settings(chosen.name, overrides)
+    best, light = BEST_FIRST[purpose]
+    if chosen == Default(best) and not _is_built(index, settings, notify):
+        lighter = load_settings(light, overrides)
+        if _is_built(index, lighter, notify):
+            why = f"{index} was not built for {best}; ccrag index PATH... --index {index} builds it"
+            chosen, settings = Default(light, why), lighter
+    notify(str(chosen))
+    return settings
+
+
+def _is_built(name: str, settings: Settings, notify: Notify) -> bool:
+    """Tell whether the index `name` holds what the pipeline needs."""
+    client = open_client(settings, notify=notify)
+    command = index_command(name, settings)
+    try:
+        open_index(client, name, recipe_of(settings), settings.engine, command=command)
+    except IndexMissingError:
+        return False
+    return True
 
 
 def open_to_calibrate(

@@ -37,7 +37,7 @@ from ccrag.stages.reranking import reranking_of
 from ccrag.stages.rewriting import Rewriting, asks_for_rewrites
 from ccrag.stages.units import UnitReading
 from ccrag.stages.way import Failure, Step, Watch, Way, unwatched, walk_stages
-from ccrag.stages.writing import Writer, writer_of
+from ccrag.stages.writing import Writer, tell_strength, writer_of
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
 
 BATCHES_AT_ONCE = 2
@@ -181,6 +181,7 @@ class Pipeline:
     def _write(self, ways: list[Way]) -> None:
         """Answers for the queries that no stage has answered by abstaining."""
         self._writer.write([way for way in ways if way.answer is None])
+        tell_strength(ways)
 
     def _check_candidates(self, ways: list[Way]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""

@@ -345,6 +345,11 @@ class Evidence:
     collection: str | None = None
     """The document's."""
 
+    @property
+    def key(self) -> SentenceKey:
+        """What scores of a sentence with this span are filed under."""
+        return self.doc_id, self.start, self.end
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
@@ -366,6 +371,19 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Strength:
+    """How far the evidence of an answer matches the question, as far as words and cosines tell."""
+
+    level: Literal["strong", "weak", "none"]
+    """`none`: the answer rests on no evidence."""
+    reason: str
+    covered: float
+    """Share of the question's content words in the evidence, weighted by idf, 0 to 1."""
+    missing: tuple[str, ...]
+    """Content words of the question that the evidence does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """
     What a query got. Every citation resolves through `evidence` to a span of a candidate.
@@ -379,6 +397,8 @@ class Answer:
     evidence: tuple[Evidence, ...]
     """All evidence shown, used or not, in order of `evidence_id`."""
     abstained: bool = False
+    strength: Strength | None = None
+    """None: nobody looked, as for answers that are not written yet."""
 
     def evidence_of(self, sentence: AnswerSentence) -> tuple[Evidence, ...]:
         """The spans that `sentence` rests on, in its own order."""

@@ -19,12 +19,12 @@ import platformdirs
 import pytest
 
 from ccrag.config import NodeSettings
+from ccrag.defaults import PIPELINE_VARIABLE
 from ccrag.engine.node import ensure_node, stop_node
 from ccrag.engine.node.health import is_ready
 from ccrag.engine.node.jars import prepare_runtime
 from ccrag.engine.node.java import find_java
 from ccrag.errors import NodeError
-from ccrag.layers import PIPELINE_VARIABLE
 from tests.support import TOKEN_VARIABLE
 
 IMAGE = "opensearchproject/opensearch:2.19.6"

@@ -2,17 +2,21 @@
 Sentences of the selected passages, scored and chosen as evidence. Pure.
 
 Three steps, so that any scorer fits between: `candidate_sentences` lists, a scorer
-(`order_scores`, `lexical_scores`, or a model's) maps sentence keys to scores, `choose` picks.
+(`order_scores`, `lexical_scores`, or a model's) maps sentence keys to scores, and the best of them
+are taken, in the order that `merit.by_merit` gives.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from ccrag.retrieval.analysis import budget_words, terms, unique_terms
+from ccrag.retrieval.analysis import terms, unique_terms
 from ccrag.retrieval.lexical import idf
-from ccrag.types import Evidence, Passage, SentenceKey, Span
+from ccrag.types import Evidence, Passage, SectionPath, SentenceKey, Span
+
+IsHeading = Callable[[str, SectionPath], bool]
+"""Whether a sentence is a heading, by its text and the path of the section it stands in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,21 +36,28 @@ class CandidateSentence:
 
 
 def candidate_sentences(
-    passages: Sequence[Passage], *, sentences_per_passage: int, max_sentence_words: int
+    passages: Sequence[Passage], *, sentences_per_passage: int, is_heading: IsHeading
 ) -> tuple[CandidateSentence, ...]:
     """
     Return the first sentences of each passage, in reading order, each document span once.
 
-    Spans are trimmed of white space. Blank sentences do not count among the first
-    `sentences_per_passage`; longer ones than `max_sentence_words` do and are then left out.
+    Spans are trimmed of white space. What says nothing by itself does not count among the first
+    `sentences_per_passage`: headings, as `is_heading` tells them, and rules, bullets and blanks.
     """
     found: dict[SentenceKey, CandidateSentence] = {}
     for rank, passage in enumerate(passages, start=1):
-        for span in _first_spans(passage, sentences_per_passage):
+        trimmed = (trimmed_span(passage, span) for span in passage.sentences)
+        says = (span for span in trimmed if says_something(passage, span, is_heading))
+        for span in islice(says, sentences_per_passage):
             sentence = CandidateSentence(passage, rank, span, passage.slice(span))
-            if budget_words(sentence.text) <= max_sentence_words:
-                found.setdefault(sentence.key, sentence)
+            found.setdefault(sentence.key, sentence)
     return tuple(found.values())
+
+
+def says_something(passage: Passage, span: Span, is_heading: IsHeading) -> bool:
+    """Tell whether a trimmed span holds a word, and is no heading of the passage."""
+    text = passage.slice(span)
+    return any(map(str.isalnum, text)) and not is_heading(text, passage.section)
 
 
 def order_scores(candidates: Sequence[CandidateSentence]) -> dict[SentenceKey, float]:
@@ -76,37 +87,26 @@ def lexical_scores(
     return scores
 
 
-def choose(
-    candidates: Sequence[CandidateSentence],
-    scores: Mapping[SentenceKey, float],
-    *,
-    max_sentences: int,
-    prefer: Callable[[str], bool] = lambda _: True,
-) -> tuple[Evidence, ...]:
+def best_first(
+    candidates: Sequence[CandidateSentence], scores: Mapping[SentenceKey, float]
+) -> list[CandidateSentence]:
     """
-    Return the `max_sentences` best candidates as evidence, numbered `e1`, `e2`, … in that order.
+    Return the candidates that have a score, best first; ties by rank of the passage and position.
 
-    Those whose text `prefer` takes come first; then score descending, rank of the passage, and
-    position. A candidate without a score is not evidence. Scores may be of any scale; higher is
-    better.
+    Scores may be of any scale; higher is better.
     """
     scored = [candidate for candidate in candidates if candidate.key in scores]
-    scored.sort(key=lambda c: (-scores[c.key], c.rank, c.passage.doc_id, c.span))
-    preferred: list[CandidateSentence] = []
-    others: list[CandidateSentence] = []
-    for candidate in scored:
-        if len(preferred) == max_sentences:
-            break
-        (preferred if prefer(candidate.text) else others).append(candidate)
+    return sorted(scored, key=lambda c: (-scores[c.key], c.rank, c.passage.doc_id, c.span))
+
+
+def as_evidence(
+    chosen: Sequence[CandidateSentence], scores: Mapping[SentenceKey, float]
+) -> tuple[Evidence, ...]:
+    """Return the sentences as evidence, numbered `e1`, `e2`, … in the order given."""
     return tuple(
         _evidence(f"e{number}", candidate, scores[candidate.key])
-        for number, candidate in enumerate((preferred + others)[:max_sentences], start=1)
+        for number, candidate in enumerate(chosen, start=1)
     )
-
-
-def _first_spans(passage: Passage, depth: int) -> Iterator[Span]:
-    trimmed = (trimmed_span(passage, span) for span in passage.sentences)
-    return islice((span for span in trimmed if span.start < span.end), depth)
 
 
 def trimmed_span(passage: Passage, span: Span) -> Span:

@@ -1,17 +1,27 @@
 """An answer out of the evidence's own sentences. Pure; no sentence is rewritten."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ccrag.answering.citations import DraftSentence
+from ccrag.answering.merit import Merit
 from ccrag.answering.trimming import trimmed
-from ccrag.answering.wellformed import has_capitals, has_predicate, readable, well_formed
 from ccrag.retrieval.analysis import budget_words, normalise, terms, unique_terms
 from ccrag.types import DocId, Evidence
 
 SAME_CONTENT = 0.8
 """Share of the shorter sentence's terms from which two sentences say the same."""
+
+WORTH_ADDING, SHORT_WORTH_ADDING = 0.5, 0.3
+"""
+Share of the best sentence's worth that a further one with a defect of form must have; the second is
+for those that are short and nothing worse, which cost the reader little.
+"""
+
+NEARLY_AS_GOOD = 0.95
+"""From this share of the best sentence's worth, a document may give one sentence more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +31,6 @@ class ExtractLimits:
     max_sentences: int
     max_words: int
     """Of the whole answer, kept by whole sentences."""
-    min_words: int
-    max_sentence_words: int | None = None
     max_per_document: int | None = None
     min_coverage: float = 0.0
     """Share (0 to 1) of the query's terms that a sentence must hold."""
@@ -30,65 +38,114 @@ class ExtractLimits:
     """A sentence must hold one term of the query at least; not when a model found it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """The sentences of an answer, and why other evidence is not among them."""
+
+    drafts: tuple[DraftSentence, ...]
+    left_out: Mapping[str, str]
+    """Reasons by evidence id, in the order of the evidence."""
+
+
 def extract(
-    evidence: Sequence[Evidence], *, query_text: str, limits: ExtractLimits, trim: bool = False
-) -> tuple[DraftSentence, ...]:
+    evidence: Sequence[Evidence],
+    *,
+    query_text: str,
+    limits: ExtractLimits,
+    merit: Mapping[str, Merit] = MappingProxyType({}),
+    trim: bool = False,
+) -> Extract:
     """
-    Return evidence sentences that can stand as the answer, best first, within `limits`.
+    Return evidence sentences as the answer, in the order of the evidence, within `limits`.
 
-    In the order of the evidence, but those without a sign of a verb (titles, mostly) come after all
-    others. Left out: what is not a well-formed sentence (if no sentence is, those with broken edges
-    only stand in); what does not speak of the query; what repeats an earlier one; and what does not
-    fit into the rest of the words, where a later, shorter one may. White space is collapsed for
-    display; nothing else is changed unless `trim` is set (see `trimmed`). Nothing left: (), and the
-    caller abstains.
+    Left out: what does not speak of the query; what repeats an earlier one; what does not fit into
+    the rest of the words, where a later, shorter one may; and, after the first, a sentence with a
+    defect of form that is worth less than a share of the best one's (`WORTH_ADDING`). Short
+    sentences take no place of their document: they cost few words, and may be the whole answer. Of
+    one that is worth nearly as much as the best, a document may give one more. White space is
+    collapsed for display; nothing else is changed unless `trim` is set (see `trimmed`). Nothing
+    left: no drafts, and the caller abstains.
+
+    Args:
+        merit: of the evidence, by id; what is missing has no defect.
     """
-    drafts: list[DraftSentence] = []
-    words_left = limits.max_words
-    per_document: Counter[DocId] = Counter()
-    usable = _usable(evidence, frozenset(unique_terms(query_text)), limits)
-    for item in _distinct(sorted(usable, key=lambda item: not has_predicate(item.text))):
-        if len(drafts) == limits.max_sentences:
-            break
-        if per_document[item.doc_id] == limits.max_per_document:
-            continue
-        text = trimmed(item.text) if trim else " ".join(item.text.split())
-        if budget_words(text) <= words_left:
-            words_left -= budget_words(text)
-            per_document[item.doc_id] += 1
-            drafts.append(DraftSentence(text, (item.evidence_id,)))
-    return tuple(drafts)
-
-
-def _usable(
-    evidence: Sequence[Evidence], asked: frozenset[str], limits: ExtractLimits
-) -> list[Evidence]:
-    """Return the whole sentences that speak of what was asked; without any, the readable ones."""
-    fitting = [item for item in evidence if _fits(item, asked, limits)]
-    cased = has_capitals(item.text for item in evidence)
-    whole = [i for i in fitting if well_formed(i.text, min_words=limits.min_words, cased=cased)]
-    return whole or [i for i in fitting if readable(i.text, min_words=limits.min_words)]
-
-
-def _fits(item: Evidence, asked: frozenset[str], limits: ExtractLimits) -> bool:
-    longest = limits.max_sentence_words
-    if longest is not None and budget_words(item.text) > longest:
-        return False
-    shared = len(asked.intersection(terms(item.text)))
-    return shared >= max(int(limits.must_share), limits.min_coverage * len(asked))
-
-
-def _distinct(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield each sentence that no earlier one repeats, word for word or nearly."""
-    texts: set[str] = set()
-    contents: list[frozenset[str]] = []
+    answer = _Growing(frozenset(unique_terms(query_text)), limits, merit)
+    left_out: dict[str, str] = {}
     for item in evidence:
-        text, content = normalise(item.text), frozenset(terms(item.text))
-        if text in texts or any(_overlap(content, other) >= SAME_CONTENT for other in contents):
-            continue
-        texts.add(text)
-        contents.append(content)
-        yield item
+        text = trimmed(item.text) if trim else " ".join(item.text.split())
+        reason = answer.refuses(item, text)
+        if reason is None:
+            answer.add(item, text)
+        else:
+            left_out[item.evidence_id] = reason
+    return Extract(tuple(answer.drafts), left_out)
+
+
+class _Growing:
+    """An answer as it grows, and what may still join it."""
+
+    def __init__(
+        self, asked: frozenset[str], limits: ExtractLimits, merit: Mapping[str, Merit]
+    ) -> None:
+        self.drafts: list[DraftSentence] = []
+        self._asked = asked
+        self._limits = limits
+        self._merit = merit
+        self._best_worth = max((own.worth for own in merit.values()), default=0.0)
+        self._words_left = limits.max_words
+        self._per_document: Counter[DocId] = Counter()
+        self._texts: set[str] = set()
+        self._contents: list[frozenset[str]] = []
+
+    def refuses(self, item: Evidence, text: str) -> str | None:
+        """Why `item`, shown as `text`, does not join; None: it does."""
+        own = self._merit_of(item)
+        rules = (
+            (len(self.drafts) == self._limits.max_sentences, "answer.max_sentences is reached"),
+            (not self._speaks(item), "shares too few words with the question"),
+            (self._is_full(item), "answer.max_per_document is reached"),
+            (self._is_blemish(own), f"form: {', '.join(own.defects)}"),
+            (self._repeats(item), "repeats an earlier one"),
+            (budget_words(text) > self._words_left, "answer.max_words is reached"),
+        )
+        return next((reason for applies, reason in rules if applies), None)
+
+    def add(self, item: Evidence, text: str) -> None:
+        """Let `item` join as `text`."""
+        self.drafts.append(DraftSentence(text, (item.evidence_id,)))
+        self._words_left -= budget_words(text)
+        self._per_document[item.doc_id] += "short" not in self._merit_of(item).defects
+        self._texts.add(normalise(item.text))
+        self._contents.append(frozenset(terms(item.text)))
+
+    def _merit_of(self, item: Evidence) -> Merit:
+        return self._merit.get(item.evidence_id, Merit())
+
+    def _speaks(self, item: Evidence) -> bool:
+        shared = len(self._asked.intersection(terms(item.text)))
+        least = self._limits.min_coverage * len(self._asked)
+        return shared >= max(int(self._limits.must_share), least)
+
+    def _is_blemish(self, own: Merit) -> bool:
+        """Whether its defects outweigh what it would add to the answer there is."""
+        least = SHORT_WORTH_ADDING if own.defects == ("short",) else WORTH_ADDING
+        return bool(self.drafts and own.defects) and own.worth < least * self._best_worth
+
+    def _is_full(self, item: Evidence) -> bool:
+        """Whether its document has no place left for it."""
+        own, most = self._merit_of(item), self._limits.max_per_document
+        if most is None or "short" in own.defects:
+            return False
+        if own.worth >= NEARLY_AS_GOOD * self._best_worth:
+            most += 1
+        return self._per_document[item.doc_id] >= most
+
+    def _repeats(self, item: Evidence) -> bool:
+        """Whether it says what an earlier one says, word for word or nearly."""
+        content = frozenset(terms(item.text))
+        return normalise(item.text) in self._texts or any(
+            _overlap(content, other) >= SAME_CONTENT for other in self._contents
+        )
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -2,27 +2,34 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ccrag.answering.evidence import trimmed_span
+from ccrag.answering.evidence import IsHeading, says_something, trimmed_span
 from ccrag.types import Evidence, Passage, SentenceKey, Span
 
 PARAGRAPH = "\n\n"
 
 
 def everything(
-    passages: Sequence[Passage], scores: Mapping[SentenceKey, float], *, paragraphs: bool
+    passages: Sequence[Passage],
+    scores: Mapping[SentenceKey, float],
+    *,
+    paragraphs: bool,
+    is_heading: IsHeading,
 ) -> tuple[Evidence, ...]:
     """
     Return all text of `passages` as evidence, `e1`, `e2`, … in reading order, each span once.
 
     A piece is a sentence or, with `paragraphs`, the sentences up to a blank line inside one
-    passage. Its score is the best of its sentences', 0 where none has one.
+    passage; one that says nothing by itself, as a heading, is none. Its score is the best of its
+    sentences', 0 where none has one.
     """
     seen: set[SentenceKey] = set()
     pieces: list[tuple[Passage, Span, float]] = []
     for passage in passages:
         for run in _runs(passage, seen, paragraphs=paragraphs):
             best = max((scores.get(key, 0.0) for key in _keys(passage, run)), default=0.0)
-            pieces.append((passage, trimmed_span(passage, Span(run[0].start, run[-1].end)), best))
+            whole = trimmed_span(passage, Span(run[0].start, run[-1].end))
+            if says_something(passage, whole, is_heading):
+                pieces.append((passage, whole, best))
     return tuple(
         Evidence(
             evidence_id=f"e{number}",

@@ -2,15 +2,25 @@
 
 import re
 
+# "[3]", "[4, 7-9]"; not "values in [0, 1]", "list[3]", "the range [1, 5]": these say something
 _CITATION = re.compile(
-    r"\s*\[\s*\d+(?:\s*[-–,;]\s*\d+)*\s*\]"  # "[3]", "[4, 7-9]"
-    r"|(?<=[a-z]{4})\d{1,2}(?:,\d{1,2})*(?=[.,;]?(?:\s|$))"  # "capacity36,37": raised numbers
+    r"(?<!\bin)(?<!\bof)(?<!\bto)(?<!\bis)(?<!\bare)(?<!\bfrom)(?<!\bwithin)(?<!\bbetween)"
+    r"(?<!\brange)(?<!\binterval)(?<!\blist)(?<!\barray)(?<!\bvector)(?<![=:,<>(])"
+    r"\s+\[\s*[1-9]\d*(?:\s*[-–,;]\s*[1-9]\d*)*\s*\]"
+    r"|(?<=[a-z]{4})\d{1,2}(?:,\d{1,2})+(?=[.,;]?(?:\s|$))",  # "capacity36,37": raised numbers
+    re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\s*\([^()]*\)")
+# Only what points elsewhere, "(Smith et al., 2019)", "(see Fig. 3)": another may be the answer
+_ASIDE = re.compile(
+    r"\s*\((?:see |e\.g\. |cf\. )?"
+    r"(?:(?-i:[A-Z])[^()\d]*,? (?:19|20)\d\d[a-z]?(?:[;,] [^()]*)?"
+    r"|(?:figs?|figures?|tables?|tabs?|eqs?|refs?|sections?|appendix)\.? [^()]*)\)",
+    re.IGNORECASE,
+)
 _CONNECTIVE = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|consequently"
-    r"|nevertheless|nonetheless|accordingly|similarly|likewise|besides|finally|as such"
-    r"|for example|for instance|in particular|on the other hand|in contrast|as a result),\s+",
+    r"|nevertheless|nonetheless|accordingly|similarly|likewise|besides|finally"
+    r"|on the other hand|in contrast|as a result),\s+",  # "for example" is part of the claim
     re.IGNORECASE,
 )
 _SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
@@ -18,10 +28,11 @@ _SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
 
 def trimmed(text: str) -> str:
     """
-    Return `text` without citation markers, asides in parentheses and a leading connective.
+    Return `text` without citation markers, pointers in parentheses and a leading connective.
 
-    White space is collapsed and the first letter is a capital again. Words are otherwise left as
-    they stand, in their order. Nothing left: the text as it came.
+    Nothing that could be part of what is said goes: no other parenthesis, number or index. White
+    space is collapsed and the first letter is a capital again. Words are otherwise left as they
+    stand, in their order. Nothing left: the text as it came.
     """
     rest = _CONNECTIVE.sub("", _ASIDE.sub("", _CITATION.sub("", text)).strip())
     rest = " ".join(_SPACE_BEFORE_MARK.sub(r"\1", rest).split())

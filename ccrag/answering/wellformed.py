@@ -1,13 +1,16 @@
 """
-Which sentences can stand in an answer as they are. Pure rules over one sentence's text.
+How well a sentence stands in an answer as it is. Pure rules over one sentence's text.
 
 Extracted papers are full of captions, reference entries, page furniture and halves of sentences;
-each rule names one such kind. They look at form, not at content or at any one collection.
+each rule names one such kind, and `COSTS` says how much it weighs against a sentence. They look at
+form, not at content or at any one collection: a sentence about copyright, or one with an address,
+is a sentence. Nothing here leaves a sentence out; `merit` says what a defect does.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -15,6 +18,8 @@ from ccrag.retrieval.analysis import words
 
 Defect = Literal[
     "short",
+    "long",
+    "no verb",
     "noise",
     "page break",
     "table",
@@ -27,12 +32,10 @@ Defect = Literal[
     "caption",
     "numbered",
     "reference",
-    "boilerplate",
+    "notice",
+    "address",
     "joined",
 ]
-
-EDGE_DEFECTS: frozenset[Defect] = frozenset(["opening", "ending", "brackets", "joined"])
-"""What a sentence split in a wrong place has."""
 
 MIN_LETTERS = 0.6
 """Share of the visible characters; below, it is a table row or a formula."""
@@ -65,7 +68,7 @@ _NUMBERED = re.compile(
     r"|\d+(?:\.\s?\d+)+\.?\s+[A-Z][\w-]*\s+(?:and|of|in|for|[A-Z])"  # "2.1 Prior Work We ..."
 )
 _REFERENCE = re.compile(
-    r"https?:|www\.|\bdoi\b|\barxiv\s*:|\bissn\b|\bisbn\b|\bretrieved from\b|\S@\S+\.\w"
+    r"\bdoi\b|\barxiv\s*:|\bissn\b|\bretrieved from\b"
     r"|\b(?:19|20)\d\d\s*;\s*\d"  # "2017;54(4):211"
     r"|\b\d+\s?\(\d+\)\s?:\s?\d"  # "3 (2): 222"
     r"|\b\d{1,4}:\s?\d+[-–]\d+(?![\d:])"  # "33: 103-22", but not "10:30-11:00"
@@ -76,13 +79,16 @@ _REFERENCE = re.compile(
     r"|^(?:\d+\.?\s+)?(?-i:[A-Z][\w'’-]+, (?:[A-Z]\.[\s-]?)+(?:\W|[A-Z]|and\b|et\b))",
     re.IGNORECASE,
 )
-_BOILERPLATE = re.compile(
-    r"©|\bcopyright\b|\ball rights reserved\b|\bcreative commons\b|\bcc[ -]by\b"
-    r"|\blicen[cs]ed (?:under|to)\b|\bopen[- ]access article\b|\bdownloaded from\b"
-    r"|\bpublished by\b|\baccepted manuscript\b|\bto cite this\b"
-    r"|\bconflicts? of interest\b|\bcompeting interests?\b|\bincorporated by reference\b"
+_ADDRESS = re.compile(r"https?:|www\.|\S@\S+\.\w", re.IGNORECASE)
+# Forms that a notice has, not words that also a sentence about rights would have:
+_NOTICE = re.compile(
+    r"©|\bcopyright (?:\(c\)|\d{4})|\ball rights reserved\b|\bopen[- ]access article\b"
+    r"|\bdownloaded from\b|\baccepted manuscript\b|\bto cite this\b"
+    r"|\b(?:no|any) (?:potential )?conflicts? of interest\b|\bcompeting interests?\b"
+    r"|\bincorporated by reference\b"
     r"|\bcorresponding author\b|\bauthor affiliations?\b|\bsupplementary materials?\b"
-    r"|(?-i:\bKeywords?\b|\bKEYWORDS?\b|\b(?:Received|Accepted):? \d{0,2} ?[A-Z][a-z]+)",
+    r"|^conflicts? of interest\b"
+    r"|(?-i:\bKeywords?:|\bKEYWORDS?\b|\b(?:Received|Accepted):? \d{0,2} ?[A-Z][a-z]+ \d{4})",
     re.IGNORECASE,
 )
 _TABLE = re.compile(
@@ -116,26 +122,30 @@ _VERB_BEFORE_OBJECT = re.compile(
 )
 
 
-def well_formed(text: str, *, min_words: int, cased: bool = True) -> bool:
-    """Tell whether `text` is a whole, readable sentence; arguments as for `defect`."""
-    return defect(text, min_words=min_words, cased=cased) is None
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """What sentences are held to: the limits of length, and what the texts around them do."""
+
+    min_words: int
+    """Below, a sentence is short."""
+    max_words: int | None = None
+    """Above, it is long; None: never."""
+    cased: bool = True
+    """Whether the texts know capitals; if not, a small letter opens a sentence."""
+    verbs: bool = True
+    """Whether most of them show a sign of a verb (see `has_predicate`), as English does."""
 
 
-@lru_cache(maxsize=8_192)  # evidence and answer ask about the same sentences
-def defect(text: str, *, min_words: int, cased: bool = True) -> Defect | None:
-    """
-    Return the first reason why `text` cannot stand in an answer; None if it can.
-
-    Args:
-        min_words: below, it is too short.
-        cased: False where the sources know no capitals, so that a small letter opens a sentence.
-    """
-    return next(_defects(text, min_words=min_words, cased=cased), None)
+def habits_of(texts: Sequence[str], *, min_words: int, max_words: int | None) -> Habits:
+    """Return the limits with what `texts`, the sentences that stand side by side, have."""
+    with_verbs = sum(map(has_predicate, texts))
+    return Habits(min_words, max_words, has_capitals(texts), 2 * with_verbs > len(texts))
 
 
-def readable(text: str, *, min_words: int) -> bool:
-    """Tell whether `text`, though not well formed, can be read: only its edges are wrong."""
-    return set(_defects(text, min_words=min_words, cased=True)) <= EDGE_DEFECTS
+@lru_cache(maxsize=8_192)
+def defects(text: str, habits: Habits) -> tuple[Defect, ...]:
+    """Return what speaks against `text` as a sentence of an answer; nothing: ()."""
+    return tuple(_defects(text.strip(), habits))
 
 
 def has_capitals(texts: Iterable[str]) -> bool:
@@ -143,14 +153,16 @@ def has_capitals(texts: Iterable[str]) -> bool:
     return any(character.isupper() for text in texts for character in text)
 
 
-def _defects(text: str, *, min_words: int, cased: bool) -> Iterator[Defect]:
-    text = text.strip()
-    if len(words(text)) < min_words:
+def _defects(text: str, habits: Habits) -> Iterator[Defect]:
+    count = len(words(text))
+    if count < habits.min_words:
         yield "short"
+    if habits.max_words is not None and count > habits.max_words:
+        yield "long"
+    titles_told = habits.verbs and count >= habits.min_words  # a short one is held back already
+    looked_at: dict[Defect, bool] = {"opening": habits.cased, "no verb": titles_told}
     for name, applies in _RULES.items():
-        if name == "opening" and not cased:
-            continue
-        if applies(text):
+        if looked_at.get(name, True) and applies(text):
             yield name
 
 
@@ -223,6 +235,7 @@ def _holds(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 _RULES: dict[Defect, Callable[[str], bool]] = {
+    "no verb": lambda text: not has_predicate(text),
     "noise": _is_noisy,
     "page break": _holds(_PAGE_BREAK),
     "numbered": _matches(_NUMBERED),
@@ -235,6 +248,37 @@ _RULES: dict[Defect, Callable[[str], bool]] = {
     "capitals": _is_heading,
     "caption": _matches(_CAPTION),
     "reference": _holds(_REFERENCE),
-    "boilerplate": _holds(_BOILERPLATE),
+    "notice": _holds(_NOTICE),
+    "address": _holds(_ADDRESS),
     "joined": _holds(_JOINED),
 }
+
+_SLIGHT, _EDGE, _HEAVY, _NOT_A_STATEMENT = 0.15, 0.4, 0.6, 0.7
+
+COSTS: dict[Defect, float] = {
+    "short": _SLIGHT,
+    "long": _EDGE,
+    "no verb": _SLIGHT,
+    "address": _SLIGHT,
+    "opening": _EDGE,
+    "ending": _EDGE,
+    "brackets": _EDGE,
+    "joined": _EDGE,
+    "letters": _EDGE,
+    "capitals": _HEAVY,
+    "caption": _HEAVY,
+    "numbered": _HEAVY,
+    "reference": _HEAVY,
+    "notice": _HEAVY,
+    "noise": _HEAVY,
+    "page break": _HEAVY,
+    "table": _HEAVY,
+    "question": _NOT_A_STATEMENT,
+}
+"""
+The share of a sentence's relevance that each defect costs.
+
+Slight: what any true sentence may have. Edge: what a sentence has that was split in a wrong place,
+or joined with others. Heavy: what is mostly no sentence. A question says nothing, and holds all the
+words that are asked for.
+"""

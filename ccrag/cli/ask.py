@@ -14,6 +14,7 @@ from ccrag.cli.options import (
     Overrides,
     PipelineName,
     WholeIndex,
+    pipeline_settings,
     read_candidates,
 )
 
@@ -46,13 +47,12 @@ def search(
     Example: ccrag search "order of evaluation" --index demo --docs evalorder,expressions
     """
     from ccrag.cli import render
-    from ccrag.layers import load_settings
     from ccrag.library import make_query
     from ccrag.opening import open_pipeline, show_requests
 
     with user_errors():
-        settings = load_settings(pipeline, overrides or [])
         query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
+        settings = pipeline_settings(pipeline, overrides, index=None if show_body else index)
         if show_body:
             _print_json(show_requests(settings, query))
             return
@@ -81,14 +81,13 @@ def ask(
     Example: ccrag ask "When is the else clause of a loop executed?" --index demo --docs for,while
     """
     from ccrag.cli import render
-    from ccrag.layers import load_settings
     from ccrag.library import make_query
     from ccrag.opening import open_pipeline
     from ccrag.runs.provenance import result_json
 
     with user_errors():
-        settings = load_settings(pipeline, overrides or [])
         query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
+        settings = pipeline_settings(pipeline, overrides, index=index)
         result = open_pipeline(settings, index, notify=notify).answer(query)
         if as_json:
             _print_json(result_json(result))
@@ -103,7 +102,7 @@ def evidence(
     docs_file: DocsFile = None,
     whole_index: WholeIndex = False,
     collection: Collection = None,
-    pipeline: PipelineName = "evidence",
+    pipeline: PipelineName = None,
     overrides: Overrides = None,
 ) -> None:
     """
@@ -111,14 +110,13 @@ def evidence(
 
     Example: ccrag evidence "What is the value of P_drop?" --index paper --docs paper.pdf
     """
-    from ccrag.layers import load_settings
     from ccrag.library import make_query
     from ccrag.opening import open_pipeline
     from ccrag.runs.bundle import evidence_bundle
 
     with user_errors():
-        settings = load_settings(pipeline, overrides or [])
         query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
+        settings = pipeline_settings(pipeline, overrides, index=index, purpose="evidence")
         opened = open_pipeline(settings, index, notify=notify)
         result = opened.search(query)
         read = {result.passages[passage_id].doc_id for passage_id in result.read}

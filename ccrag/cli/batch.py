@@ -7,7 +7,14 @@ import typer
 
 from ccrag.cli.calls import calls_line
 from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
-from ccrag.cli.options import IndexName, Overrides, Overwrite, PipelineName, Verbose
+from ccrag.cli.options import (
+    IndexName,
+    Overrides,
+    Overwrite,
+    PipelineName,
+    Verbose,
+    pipeline_settings,
+)
 from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -47,12 +54,11 @@ def prepare(
     """
     from ccrag.batch import prepare as step
     from ccrag.corpus.queries import read_queries
-    from ccrag.layers import load_settings
     from ccrag.opening import open_pipeline
     from ccrag.stages.writing import EvidenceOnly
 
     with user_errors():
-        settings = load_settings(pipeline, overrides or [])
+        settings = pipeline_settings(pipeline, overrides, index=index)
         asked = read_queries(queries, whole_index=whole_index)
         opened = open_pipeline(settings, index, notify=notify, writer=EvidenceOnly())
         with progress_bar("preparing", len(asked)) as on_progress:

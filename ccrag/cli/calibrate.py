@@ -14,6 +14,7 @@ from ccrag.cli.options import (
     Overwrite,
     PipelineName,
     WholeIndex,
+    pipeline_settings,
 )
 from ccrag.cli.progress import progress_bar
 
@@ -61,7 +62,6 @@ def calibrate(
     from ccrag.errors import InputError
     from ccrag.evaluation import mtrag
     from ccrag.evaluation.reading import read_answerable
-    from ccrag.layers import load_settings
     from ccrag.opening import open_to_calibrate
     from ccrag.stages.calibrations import SUFFIX, write_calibration
 
@@ -69,7 +69,7 @@ def calibrate(
         if out.suffix != SUFFIX:
             raise InputError(f"the name of a calibration ends in {SUFFIX}", path=out)
         check_room(out, overwrite=overwrite)
-        settings = load_settings(pipeline, overrides or [])
+        settings = pipeline_settings(pipeline, overrides, index=index)
         asked = read_queries(queries, whole_index=whole_index, collection=collection)
         texts = {query.query_id: query.text for query in asked}
         known = mtrag.with_ids_of(texts, read_answerable(answerable or queries))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import IndexName, Overrides
+from ccrag.cli.options import IndexName, Overrides, pipeline_settings
 from ccrag.cli.progress import progress_bar
 from ccrag.errors import InputError
 
@@ -84,13 +84,12 @@ def index(
         _delete(index, delete, overrides or [])
         return
     from ccrag.indexing import add_corpus, index_corpus, open_files
-    from ccrag.layers import load_settings
     from ccrag.recipes import recipe_of
 
     with user_errors():
         sources = [_source(path) for path in paths or ()]
         names = pipeline.split(",") if pipeline else [None]
-        loaded = [load_settings(name, overrides or []) for name in names]
+        loaded = [pipeline_settings(name, overrides) for name in names]
         files = open_files(
             [path for path, _ in sources],
             collections={path: name for path, name in sources if name is not None},

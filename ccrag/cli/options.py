@@ -1,7 +1,7 @@
 """Options that several commands share, and what they mean together."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,8 @@ from ccrag.errors import ONE_QUESTION, InputError
 
 if TYPE_CHECKING:
     from ccrag.cli.calls import OpenedJudge
+    from ccrag.config import Settings
+    from ccrag.defaults import Purpose
     from ccrag.evaluation.registry import Measure
     from ccrag.types import Candidates
 
@@ -114,6 +116,39 @@ def read_candidates(
         return Candidates.of(read_doc_ids(docs_file), query_id=ONE_QUESTION)
     ids = [doc_id.strip() for doc_id in (docs or "").split(",")]
     return Candidates.of([doc_id for doc_id in ids if doc_id], query_id=ONE_QUESTION)
+
+
+def pipeline_settings(
+    pipeline: str | Path | None,
+    overrides: Sequence[str] | None,
+    *,
+    index: str | None = None,
+    purpose: "Purpose" = "answer",
+) -> "Settings":
+    """
+    The settings of a named pipeline, or of the default one, which is told on stderr.
+
+    Args:
+        index: what is asked; the default is one that it serves, if there is one.
+
+    Raises:
+        ConfigError: no such pipeline or setting.
+        EngineError: the engine is out of reach.
+    """
+    from ccrag.cli.errors import notify
+    from ccrag.layers import load_settings
+
+    if pipeline is not None:
+        return load_settings(pipeline, overrides or [])
+    if index is not None:
+        from ccrag.opening import default_settings
+
+        return default_settings(purpose, overrides or [], index=index, notify=notify)
+    from ccrag.defaults import unnamed_pipeline
+
+    chosen = unnamed_pipeline(purpose)
+    notify(str(chosen))
+    return load_settings(chosen.name, overrides or [])
 
 
 def given_overrides(section: str, given: Mapping[str, int | str | Path | None]) -> list[str]:

@@ -33,7 +33,7 @@ def clean(text: str) -> str:
 
 def print_answer(result: Result, *, explain: bool) -> None:
     """The answer's sentences with [n], then each reference with its quoted evidence."""
-    parts: list[RenderableType] = [_answer_text(result)]
+    parts: list[RenderableType] = [*_weakness(result), _answer_text(result)]
     parts += [_reference(result, at, doc_id) for at, doc_id in enumerate(result.answer.references)]
     if explain:
         parts += _explanation(result_json(result))
@@ -70,6 +70,14 @@ def search_json(result: Result, *, top_n: int, explain: bool) -> dict[str, Any]:
         whole = result_json(result)
         shown |= {key: whole[key] for key in ("variants", "rankings", "notes", "seconds", "calls")}
     return shown
+
+
+def _weakness(result: Result) -> list[RenderableType]:
+    """A line before an answer whose evidence does not match the question."""
+    strength = result.answer.strength
+    if strength is None or strength.level != "weak":
+        return []
+    return [Text(f"weak evidence: {clean(strength.reason)}", style="yellow")]
 
 
 def _answer_text(result: Result) -> Text:

@@ -7,7 +7,7 @@ import typer
 
 from ccrag.cli.calls import calls_line
 from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
-from ccrag.cli.options import Overrides, PipelineName, Verbose
+from ccrag.cli.options import Overrides, PipelineName, Verbose, pipeline_settings
 from ccrag.cli.progress import progress_bar
 from ccrag.errors import InputError
 from ccrag.formats import Format
@@ -57,11 +57,11 @@ def run(
     Example: ccrag run tasks.jsonl --index mtrag --pipeline mtrag --format mtrag-c --out runs/c
     """
     from ccrag.corpus.queries import read_queries
-    from ccrag.layers import load_settings
     from ccrag.runs.run import run_queries
 
     with user_errors():
-        settings = load_settings(pipeline, overrides or [])
+        asks_index = index if format_ is not Format.MTRAG_B else None
+        settings = pipeline_settings(pipeline, overrides, index=asks_index)
         any_index = whole_index or format_ is Format.MTRAG_B
         asked = read_queries(queries, whole_index=any_index, collection=collection)
         opened, shape = _open(settings, index, queries, format_)

@@ -14,6 +14,7 @@ from ccrag.cli.options import (
     PipelineName,
     WholeIndex,
     given_overrides,
+    pipeline_settings,
     read_candidates,
 )
 
@@ -40,12 +41,11 @@ def serve(
     """
     with user_errors():
         _require_packages()
-        from ccrag.layers import load_settings
         from ccrag.web.serve import open_server, run_server
 
         given = {"host": host, "port": port, "tokens": tokens, "runs": runs}
         stated = [*(overrides or []), *given_overrides("serve", given)]
-        settings = load_settings(pipeline, stated)
+        settings = pipeline_settings(pipeline, stated)
         state = open_server(settings, pipeline=pipeline, overrides=stated, notify=notify)
         run_server(state, ready=typer.echo)
 
@@ -65,7 +65,6 @@ def mcp(
     """
     with user_errors():
         _require_packages()
-        from ccrag.layers import load_settings
         from ccrag.web.access import LOCAL
         from ccrag.web.agent import Session, narrowed
         from ccrag.web.mcp_server import run_stdio
@@ -73,7 +72,7 @@ def mcp(
 
         candidates = read_candidates(docs, docs_file, whole_index, None)
         stated = overrides or []
-        settings = load_settings(pipeline, stated)
+        settings = pipeline_settings(pipeline, stated)
         state = open_server(settings, pipeline=pipeline, overrides=stated, notify=notify)
         run_stdio(state, Session(narrowed(LOCAL, index, candidates.doc_ids), index))
 

@@ -7,7 +7,7 @@ import typer
 
 from ccrag.cli.errors import user_errors
 from ccrag.cli.index import OnError
-from ccrag.cli.options import Overrides, PipelineName
+from ccrag.cli.options import Overrides, PipelineName, pipeline_settings
 
 
 def units(
@@ -27,11 +27,10 @@ def units(
 
     Example: ccrag units documents.jsonl --set units.max_tokens=2000 --out units.jsonl
     """
-    from ccrag.layers import load_settings
     from ccrag.unit_building import group_files
 
     with user_errors():
-        settings = load_settings(pipeline, overrides or [])
+        settings = pipeline_settings(pipeline, overrides)
         with group_files(paths, settings, on_error=on_error.value) as grouped:
             report = grouped.report(out)
         for line in grouped.loaded.lines():

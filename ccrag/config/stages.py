@@ -192,10 +192,10 @@ class LinkedSettings(Section):
 class EvidenceSettings(Section):
     """Which sentences of the selected passages are shown."""
 
-    scorer: Literal["order", "lexical", "cross-encoder", "bi-encoder", "fused"] = "lexical"
+    scorer: Literal["order", "lexical", "bm25", "cross-encoder", "bi-encoder", "fused"] = "lexical"
     """
-    `order` keeps passage order; `lexical` scores by the query's terms; `cross-encoder` and
-    `bi-encoder` by a model; `fused` by RRF of bi-encoder and BM25 over the sentences.
+    `order` keeps passage order; `lexical` scores by the query's terms; `bm25` over the sentences;
+    `cross-encoder` and `bi-encoder` by a model; `fused` by RRF of bi-encoder and `bm25`.
     """
     rrf_k: int = Field(20, ge=1)
     """`fused` only: damping constant."""
@@ -209,7 +209,7 @@ class EvidenceSettings(Section):
     """Only the first so many sentences of a passage are considered."""
     max_sentences: int = Field(10, ge=1)
     max_sentence_words: int = Field(120, ge=1)
-    """A longer sentence (a table, a failed extraction) is not evidence."""
+    """A longer sentence (a table, a failed extraction) comes after others that say as much."""
 
 
 class AnswerSettings(Section):
@@ -251,11 +251,11 @@ class AnswerSettings(Section):
     max_words: int = Field(400, ge=1)
     """Kept by whole sentences."""
     min_words: int = Field(5, ge=1)
-    """A shorter sentence is a fragment."""
+    """A shorter sentence comes after others that answer nearly as well."""
     max_sentence_words: int | None = Field(None, ge=1)
-    """A longer one does not enter the answer; None: any length that is evidence."""
+    """So does a longer one; None: `evidence.max_sentence_words` decides."""
     trim: bool = False
-    """Leave citation markers, asides in parentheses and leading connectives out of the answer."""
+    """Leave citation markers and leading connectives out of the answer."""
     min_coverage: float = Field(0.0, ge=0, le=1)
     """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
     abstention: str = "The given documents do not answer this question."

@@ -243,15 +243,6 @@ def find_headings(text: str) -> list[Heading]:
     return _Finder(text).headings() if _MARKER.search(text) else []
 
 
-def is_heading(sentence: str) -> bool:
-    """Tell whether a sentence of a passage (see `sentences`) is a heading with all its lines."""
-    found = find_headings(sentence)
-    return len(found) == 1 and (found[0].start, found[0].end) == (
-        skip_space(sentence, 0),
-        len(sentence),
-    )
-
-
 def sections_below(text: str, headings: Sequence[Heading]) -> list[Section]:
     """
     The sections that `headings` open; they tile `text`.
@@ -286,3 +277,20 @@ def _descend(path: SectionPath, levels: list[int], heading: Heading) -> SectionP
 def split_sections(text: str) -> list[Section]:
     """The sections of `text`, which they tile: one with path () if it has no heading."""
     return sections_below(text, find_headings(text))
+
+
+def is_heading(sentence: str, path: SectionPath = ()) -> bool:
+    """
+    Tell whether a sentence of a passage is a heading with all its lines, or word for word one of
+    its `path`.
+
+    Args:
+        path: the headings above the sentence.
+    """
+    found = find_headings(sentence)
+    if len(found) == 1 and (found[0].start, found[0].end) == (
+        skip_space(sentence, 0),
+        len(sentence),
+    ):
+        return True
+    return " ".join(sentence.split()) in path

@@ -11,6 +11,7 @@ from ccrag.types import (
     Passage,
     Ranking,
     Result,
+    Strength,
     Unit,
 )
 
@@ -27,6 +28,7 @@ def answer_json(result: Result) -> JSON:
         "query": result.query.text,
         "abstained": result.answer.abstained,
         "answer": [_sentence_json(sentence) for sentence in result.answer.sentences],
+        "strength": strength_json(result.answer.strength),
         "references": result.answer.references,
         "evidence": [evidence_json(evidence) for evidence in result.answer.evidence],
         "read": [passage_json(result.passages[passage_id]) for passage_id in result.read],
@@ -34,6 +36,11 @@ def answer_json(result: Result) -> JSON:
         **({"units": [unit_json(unit) for unit in result.units]} if result.units else {}),
         "ranked": [[passage.doc_id, passage.start, passage.end] for passage in _ranked(result)],
     }
+
+
+def strength_json(strength: Strength | None) -> JSON | None:
+    """How far the evidence matches the question; None where nobody looked."""
+    return None if strength is None else asdict(strength)
 
 
 def unit_json(unit: Unit) -> JSON:

@@ -2,24 +2,27 @@
 From the passages that are read to the evidence: sentences scored, documents kept, the best chosen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ccrag.answering.documents import keep_documents
 from ccrag.answering.evidence import (
     CandidateSentence,
+    as_evidence,
+    best_first,
     candidate_sentences,
-    choose,
     lexical_scores,
     order_scores,
 )
+from ccrag.answering.merit import Merit, by_merit, merits
 from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_scores
 from ccrag.answering.shown import everything
-from ccrag.answering.wellformed import has_capitals, well_formed
 from ccrag.config import PipelineSettings
+from ccrag.corpus.sections import is_heading
 from ccrag.errors import ModelError, some_ids
 from ccrag.models.encoder import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import cosine_scores, sentence_scores
+from ccrag.shortening import short_repr
 from ccrag.stages.way import Way
 from ccrag.types import Evidence, SentenceKey
 
@@ -43,7 +46,7 @@ class Reader:
             candidate_sentences(
                 way.read,
                 sentences_per_passage=settings.sentences_per_passage,
-                max_sentence_words=settings.max_sentence_words,
+                is_heading=is_heading,
             )
             for way in ways
         ]
@@ -53,14 +56,19 @@ class Reader:
             kept: Sequence[CandidateSentence] = found
             if settings.max_documents is not None:
                 kept = self._of_best_documents(way, found, cosine or scores)
-            way.evidence = self._shown(way, scores) or self._choose(kept, scores)
+            way.cosines = cosine
+            merit = self._merits(way, kept, cosine)
+            way.evidence = self._shown(way, scores) or self._choose(way, kept, scores, merit)
+            way.merits = {e.evidence_id: merit[e.key] for e in way.evidence if e.key in merit}
 
     def _shown(self, way: Way, scores: Scores) -> tuple[Evidence, ...]:
         """All that was read, where a language model is to see all of it; else nothing."""
         answer = self._settings.answer
         if answer.generator != "llm" or answer.shows == "chosen":
             return ()
-        return everything(way.read, scores, paragraphs=answer.shows == "paragraphs")
+        return everything(
+            way.read, scores, paragraphs=answer.shows == "paragraphs", is_heading=is_heading
+        )
 
     def _cosines(
         self, ways: Sequence[Way], candidates: Sequence[Sequence[CandidateSentence]]
@@ -88,9 +96,10 @@ class Reader:
                 return lexical_scores(way.question, candidates)
             case "bi-encoder":
                 return cosines
+            case "bm25":
+                return self._bm25(way, candidates)
             case "fused":
-                bm25 = self._settings.bm25
-                lexical = bm25_sentence_scores(way.question, candidates, k1=bm25.k1, b=bm25.b)
+                lexical = self._bm25(way, candidates)
                 return rrf_sentence_scores([cosines, lexical], k=self._settings.evidence.rrf_k)
             case "cross-encoder":
                 if self._reranker is None:
@@ -112,15 +121,37 @@ class Reader:
         way.note("documents", f"evidence is taken from {some_ids(kept) or 'no document'}")
         return [candidate for candidate in candidates if candidate.passage.doc_id in kept]
 
-    def _choose(
-        self, candidates: Sequence[CandidateSentence], scores: Scores
-    ) -> tuple[Evidence, ...]:
-        """The best sentences, well-formed ones before all others."""
-        min_words = self._settings.answer.min_words
-        cased = has_capitals(candidate.text for candidate in candidates)
-        return choose(
+    def _bm25(self, way: Way, candidates: Sequence[CandidateSentence]) -> Scores:
+        bm25 = self._settings.bm25
+        return bm25_sentence_scores(way.question, candidates, k1=bm25.k1, b=bm25.b)
+
+    def _merits(
+        self, way: Way, candidates: Sequence[CandidateSentence], cosines: Scores
+    ) -> dict[SentenceKey, Merit]:
+        answer, longest = self._settings.answer, self._settings.evidence.max_sentence_words
+        return merits(
+            way.question,
             candidates,
-            scores,
-            max_sentences=self._settings.evidence.max_sentences,
-            prefer=lambda text: well_formed(text, min_words=min_words, cased=cased),
+            cosines,
+            min_words=answer.min_words,
+            max_words=min(longest, answer.max_sentence_words or longest),
         )
+
+    def _choose(
+        self,
+        way: Way,
+        candidates: Sequence[CandidateSentence],
+        scores: Scores,
+        merit: Mapping[SentenceKey, Merit],
+    ) -> tuple[Evidence, ...]:
+        """The best sentences, those with a defect of form a little later; says which."""
+        at_most = self._settings.evidence.max_sentences
+        ranked = best_first(candidates, scores)
+        chosen = by_merit(ranked, merit, at_most=at_most)
+        taken = {candidate.key for candidate in chosen}
+        for candidate in ranked[:at_most]:
+            if candidate.key not in taken:
+                why = ", ".join(merit[candidate.key].defects)
+                what = f"{short_repr(candidate.text)} of {candidate.passage.doc_id}"
+                way.note("evidence", f"passed over ({why}): {what}")
+        return as_evidence(chosen, scores)

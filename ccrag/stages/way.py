@@ -7,6 +7,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from ccrag.answering.merit import Merit
 from ccrag.errors import CcragError, InvariantError
 from ccrag.types import (
     Answer,
@@ -21,6 +22,7 @@ from ccrag.types import (
     QueryId,
     Ranking,
     Result,
+    SentenceKey,
     Trace,
     Unit,
     Variant,
@@ -69,6 +71,10 @@ class Way:
     units: tuple[Unit, ...] = ()
     """The units they are of, best first, where units are read; only parts that are read."""
     evidence: tuple[Evidence, ...] = ()
+    merits: dict[str, Merit] = field(default_factory=dict)
+    """What speaks for and against a piece of evidence, by its id."""
+    cosines: dict[SentenceKey, float] = field(default_factory=dict)
+    """Of the sentences considered and the question, where an encoder compared them."""
     answerability: Answerability | None = None
     answer: Answer | None = None
     notes: list[Note] = field(default_factory=list)

@@ -1,11 +1,13 @@
 """From evidence to the answer: sentences of the evidence, or a language model's. One interface."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from ccrag.answering.citations import assemble
 from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
+from ccrag.answering.strength import strength_of
 from ccrag.answering.support import Support, SupportCheck, lexical_support
 from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.concurrency import all_at_once
@@ -13,7 +15,7 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.llm import Llm, parameters_of
 from ccrag.stages.way import Way
-from ccrag.types import Answer
+from ccrag.types import Answer, Evidence
 
 
 class Writer(Protocol):
@@ -73,6 +75,29 @@ def generation_of(
     )
 
 
+def tell_strength(ways: Sequence[Way]) -> None:
+    """Let each answer that was written say how far its evidence matches the question."""
+    for way in ways:
+        answer = way.answer
+        if answer is None or not answer.sentences:
+            continue
+        used = () if answer.abstained else answer.evidence
+        strength = strength_of(
+            way.question,
+            [_in_place(item, way) for item in used],
+            among=[passage.text for passage in way.passages.values()],
+            closest=max((way.cosines[e.key] for e in used if e.key in way.cosines), default=None),
+        )
+        way.answer = replace(answer, strength=strength)
+
+
+def _in_place(item: Evidence, way: Way) -> str:
+    """A piece of evidence under the title and headings it stands under."""
+    passage = way.passages.get(item.passage_id)
+    title = "" if passage is None else passage.title
+    return "\n".join((title, *item.section, item.text))
+
+
 class EvidenceOnly:
     """Leaves answers to be written elsewhere, from the evidence; a provider's batch, for one."""
 
@@ -91,25 +116,27 @@ class ExtractiveWriter:
         self._limits = ExtractLimits(
             max_sentences=answer.max_sentences,
             max_words=answer.max_words,
-            min_words=answer.min_words,
-            max_sentence_words=answer.max_sentence_words,
             max_per_document=answer.max_per_document,
             min_coverage=answer.min_coverage,
-            must_share=settings.evidence.scorer in ("order", "lexical"),
+            must_share=settings.evidence.scorer in ("order", "lexical", "bm25"),
         )
 
     def write(self, ways: Sequence[Way]) -> None:
         for way in ways:
-            drafts = extract(
+            extracted = extract(
                 way.evidence,
                 query_text=way.question,
                 limits=self._limits,
+                merit=way.merits,
                 trim=self._answer.trim,
             )
             way.answer, notes = assemble(
-                way.query, drafts, way.evidence, abstention=self._answer.abstention
+                way.query, extracted.drafts, way.evidence, abstention=self._answer.abstention
             )
             way.notes += notes
+            if extracted.left_out:
+                told = ", ".join(f"{name} ({why})" for name, why in extracted.left_out.items())
+                way.note("answer", f"evidence not in the answer: {told}")
 
 
 class LlmWriter:

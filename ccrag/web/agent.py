@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, Field
 
 from ccrag.stages.way import Watch, unwatched
-from ccrag.types import DocId, Evidence, Passage
+from ccrag.types import Answer, DocId, Evidence, Passage
 from ccrag.web.access import Caller
 from ccrag.web.cursors import read_cursor, write_cursor
 from ccrag.web.desk import Desk, Question
@@ -263,8 +263,17 @@ class AgentTools:
         return Answered(
             abstained=answer.abstained,
             sentences=sentences,
-            hint=NOTHING if answer.abstained else None,
+            hint=_hint(answer),
         )
+
+
+def _hint(answer: Answer) -> str | None:
+    """What an agent should know before it uses the answer."""
+    if answer.abstained:
+        return NOTHING
+    if answer.strength is not None and answer.strength.level == "weak":
+        return f"weak evidence: {answer.strength.reason}"
+    return None
 
 
 def _question(session: Session, text: str) -> Question:

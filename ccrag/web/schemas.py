@@ -146,6 +146,17 @@ class SearchResponse(Way):
     hits: list[Hit]
 
 
+class Strength(BaseModel):
+    """How far the evidence of an answer matches the question, as far as words and cosines tell."""
+
+    level: Literal["strong", "weak", "none"]
+    reason: str
+    covered: float = Field(
+        description="Share of the question's content words in the evidence, weighted by idf."
+    )
+    missing: list[str] = Field(description="Content words that the evidence does not hold.")
+
+
 class AskResponse(Way):
     """An answer whose every sentence leads back to the characters of a document."""
 
@@ -154,6 +165,9 @@ class AskResponse(Way):
     query_id: str
     query: str
     abstained: bool
+    strength: Strength | None = Field(
+        description="How far the evidence matches the question; null: nobody looked."
+    )
     answer: list[Sentence]
     references: list[str] = Field(description="Cited documents, each once.")
     evidence: list[EvidenceSpan]

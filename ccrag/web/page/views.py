@@ -60,6 +60,8 @@ class AnswerView:
 
     query: str
     abstained: bool
+    weakness: str | None
+    """Why the evidence is weak, if it is."""
     sentences: tuple[Said, ...]
     references: tuple[Reference, ...]
     evidence: tuple[Quote, ...]
@@ -68,6 +70,10 @@ class AnswerView:
     notes: tuple[tuple[str, str], ...]
     seconds: tuple[tuple[str, str], ...]
     total: str
+
+
+def _weakness(strength: JSON | None) -> str | None:
+    return strength["reason"] if strength is not None and strength["level"] == "weak" else None
 
 
 def answer_view(told: JSON, index: str) -> AnswerView:
@@ -84,6 +90,7 @@ def answer_view(told: JSON, index: str) -> AnswerView:
     return AnswerView(
         query=told["query"],
         abstained=told["abstained"],
+        weakness=_weakness(told.get("strength")),
         sentences=tuple(
             _said(s, told["references"], evidence, titles, index) for s in told["answer"]
         ),
