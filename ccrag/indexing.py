@@ -15,10 +15,11 @@ from time import perf_counter
 from typing import Literal
 
 from ccrag.concurrency import prefetched
-from ccrag.config import Settings
+from ccrag.config import ReadingSettings, Settings
 from ccrag.corpus.digests import document_digest
 from ccrag.corpus.given import Corpus
 from ccrag.corpus.load import LoadReport
+from ccrag.corpus.packed import SizeLimits
 from ccrag.corpus.scan import CorpusScan
 from ccrag.corpus.units import Units, make_units
 from ccrag.cutting import EncodingCounts, cut_documents
@@ -36,6 +37,7 @@ from ccrag.recipes import recipe_of, unit_rules
 from ccrag.types import DocId
 from ccrag.updating import OnDocuments, Update, UpdateReport, check_stored
 
+MEGABYTE = 1_000_000
 MAX_EXAMPLES = 5
 """Ids of documents that would go, shown before anything is replaced."""
 
@@ -73,15 +75,24 @@ def open_files(
     collections: Mapping[Path, str] | None = None,
     on_error: Literal["stop", "skip"] = "stop",
     citations: Path | None = None,
+    reading: ReadingSettings | None = None,
 ) -> OpenCorpus:
     """
     Return what opens the documents of `paths`, for `index_corpus` and `add_corpus`.
 
     Args:
         collections: the collection of all documents below a path, by path.
+        reading: how much of a file is read at most; None: the defaults.
     """
+    reading = reading or ReadingSettings()
+    sizes = SizeLimits(*(MEGABYTE * mb for mb in reading.sizes_mb))
     return partial(
-        CorpusScan, paths, collections=collections, on_error=on_error, citations=citations
+        CorpusScan,
+        paths,
+        collections=collections,
+        on_error=on_error,
+        citations=citations,
+        sizes=sizes,
     )
 
 
@@ -114,7 +125,13 @@ def index_documents(
         EngineError: the engine could not be started or written to.
     """
     return index_corpus(
-        open_files(paths, collections=collections, on_error=on_error, citations=citations),
+        open_files(
+            paths,
+            collections=collections,
+            on_error=on_error,
+            citations=citations,
+            reading=settings.reading,
+        ),
         name,
         settings,
         replace=replace,

@@ -95,6 +95,7 @@ def index(
             collections={path: name for path, name in sources if name is not None},
             on_error=on_error.value,
             citations=citations,
+            reading=loaded[0].reading,
         )
         if add:
             with progress_bar("adding") as on_progress:

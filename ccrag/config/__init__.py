@@ -12,6 +12,7 @@ from ccrag.config.index import (
     Bm25Settings,
     BudgetSettings,
     ChunkingSettings,
+    ReadingSettings,
     UnitSettings,
     VectorSettings,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "OutputSettings",
     "PipelineSettings",
     "ProviderSettings",
+    "ReadingSettings",
     "RerankSettings",
     "RerankerSettings",
     "RetrievalSettings",
@@ -187,6 +189,7 @@ class Settings(PipelineSettings):
 
     engine: EngineSettings = EngineSettings()
     node: NodeSettings = NodeSettings()
+    reading: ReadingSettings = ReadingSettings()
     provider: ProviderSettings = ProviderSettings()
     batch: BatchSettings = BatchSettings()
     output: OutputSettings = OutputSettings()

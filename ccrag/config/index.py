@@ -8,6 +8,24 @@ from pydantic import Field
 from ccrag.config.section import Section
 
 
+class ReadingSettings(Section):
+    """How much of a file `ccrag index` reads, unpacked, in millions of bytes; more is an error."""
+
+    max_page_mb: int = Field(200, ge=1)
+    """Of a file that is one document."""
+    max_pdf_mb: int = Field(2_000, ge=1)
+    """Of a PDF, most of which may be pictures."""
+    max_json_mb: int = Field(2_000, ge=1)
+    """Of a `.json` file, which is read as a whole; `.jsonl` has no such limit."""
+    max_record_mb: int = Field(200, ge=1)
+    """Of one record of a `.jsonl`, `.csv` or `.tsv` file."""
+
+    @property
+    def sizes_mb(self) -> tuple[int, int, int, int]:
+        """The limits of a page file, a PDF, a JSON file and a record."""
+        return self.max_page_mb, self.max_pdf_mb, self.max_json_mb, self.max_record_mb
+
+
 class ChunkingSettings(Section):
     """How documents become passages."""
 

@@ -16,7 +16,7 @@ from ccrag.corpus.kinds import (
     is_supported,
     unpacked_name,
 )
-from ccrag.corpus.packed import MAX_PAGE_BYTES, read_whole
+from ccrag.corpus.packed import DEFAULT_SIZES, read_whole
 from ccrag.corpus.report import LoadReport
 from ccrag.errors import InputError
 
@@ -136,6 +136,6 @@ def _is_part(path: Path) -> bool:
     from ccrag.corpus.readers.latex_source import is_whole_document
 
     try:
-        return not is_whole_document(read_whole(path, max_bytes=MAX_PAGE_BYTES))
+        return not is_whole_document(read_whole(path, max_bytes=DEFAULT_SIZES.page))
     except RecordError:  # said when it is read
         return False

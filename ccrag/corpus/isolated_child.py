@@ -46,7 +46,7 @@ def _read(path: Path) -> JSON:
     documents = list(read_documents(find_files([path], report), report=report))
     if not documents:
         raise InputError("it holds no document")
-    return {"documents": [asdict(document) for document in documents], "notes": report.lines()}
+    return {"documents": [asdict(document) for document in documents], "notes": report.warnings}
 
 
 def _limit(limits: ReadLimits) -> None:

@@ -15,6 +15,7 @@ from ccrag.corpus.find import SourceFile as SourceFile
 from ccrag.corpus.find import find_files as find_files
 from ccrag.corpus.kinds import PAGE_SUFFIXES, TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.ledger import Ledger, Origin
+from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
 from ccrag.corpus.pages import read_page
 from ccrag.corpus.records import has_bom, read_records
 from ccrag.corpus.report import MAX_COLLECTIONS as MAX_COLLECTIONS
@@ -25,16 +26,18 @@ from ccrag.types import Document
 OnError = Literal["stop", "skip"]
 
 
-def _page(file: SourceFile, report: LoadReport) -> Document | RecordError:
+def _page(file: SourceFile, report: LoadReport, sizes: SizeLimits) -> Document | RecordError:
     try:
-        document, page = read_page(file)
+        document, page = read_page(file, sizes=sizes)
     except RecordError as error:
         return error
     report.add_page(file.path, page)
     return document
 
 
-def _records(path: Path, report: LoadReport) -> Iterator[tuple[int, Document | RecordError]]:
+def _records(
+    path: Path, report: LoadReport, sizes: SizeLimits
+) -> Iterator[tuple[int, Document | RecordError]]:
     """The documents of a record file, or what is wrong with them, after their numbers."""
     if has_bom(path) and len(report.with_bom) < MAX_EXAMPLES:
         report.with_bom.append(path)
@@ -44,7 +47,7 @@ def _records(path: Path, report: LoadReport) -> Iterator[tuple[int, Document | R
     def doubt(number: int, problem: str) -> None:
         report.warn(f"{Place(path, number)}: {problem}")
 
-    for number, fields in read_records(path, columns=TABLE_COLUMNS, doubt=doubt):
+    for number, fields in read_records(path, columns=TABLE_COLUMNS, doubt=doubt, sizes=sizes):
         if isinstance(fields, RecordError):
             yield number, fields
             continue
@@ -78,15 +81,15 @@ def _look_for_texts(path: Path, seen: LoadReport, report: LoadReport) -> None:
 
 
 def _documents_in(
-    file: SourceFile, report: LoadReport
+    file: SourceFile, report: LoadReport, sizes: SizeLimits
 ) -> Iterator[tuple[int, Document | RecordError]]:
     """The documents of one file, or what is wrong with them, after their numbers."""
     if data_suffix(file.path) in PAGE_SUFFIXES:
-        yield 1, _page(file, report)
+        yield 1, _page(file, report, sizes)
         return
     number = 0
     try:
-        for number, found in _records(file.path, report):
+        for number, found in _records(file.path, report, sizes):
             yield number, found
     except RecordError as error:
         if error.fault not in ("file", "size"):
@@ -124,6 +127,7 @@ def read_documents(
     on_error: OnError = "stop",
     report: LoadReport | None = None,
     ledger: Ledger | None = None,
+    sizes: SizeLimits = DEFAULT_SIZES,
 ) -> Iterator[Document]:
     """
     Yield the documents of `files` (see `find_files`), in order.
@@ -133,6 +137,7 @@ def read_documents(
         on_error: at a record that cannot be used, stop, or count it in `report` and go on.
         ledger: where ids are compared, so that of several documents with one id only the first is
             yielded and the others are errors; without it, ids are not compared.
+        sizes: what may be read of one file.
 
     Raises:
         InputError: a record that cannot be used, unless skipped; a file that cannot be read.
@@ -140,7 +145,7 @@ def read_documents(
     report = LoadReport() if report is None else report
     for file, source in enumerate(files):
         collection = (collections or {}).get(source.path)
-        for number, found in _documents_in(source, report):
+        for number, found in _documents_in(source, report, sizes):
             place = Place(source.path, number)
             if isinstance(found, Document):
                 found = _placed(found, collection)

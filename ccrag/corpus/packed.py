@@ -13,19 +13,27 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 from ccrag.corpus.faults import RecordError
 from ccrag.corpus.kinds import how_to_convert
 
-MAX_PAGE_BYTES = 200_000_000
-"""Bytes of one page file, unpacked; it lies in memory some five times over while it is read."""
-MAX_PDF_BYTES = 2_000_000_000
-"""Bytes of one PDF: most of a large one is pictures, which are not read."""
-MAX_JSON_BYTES = 2_000_000_000
-"""Bytes of one JSON file, which is read as a whole; JSONL has no such limit."""
-MAX_RECORD_BYTES = 200_000_000
-"""Bytes of one line of a record file."""
+
+class SizeLimits(NamedTuple):
+    """Bytes that are read of one file at most, unpacked."""
+
+    page: int = 200_000_000
+    """Of a page file; it lies in memory some five times over while it is read."""
+    pdf: int = 2_000_000_000
+    """Of a PDF: most of a large one is pictures, which are not read."""
+    json: int = 2_000_000_000
+    """Of a JSON file, which is read as a whole; JSONL has no such limit."""
+    record: int = 200_000_000
+    """Of one line of a record file."""
+
+
+DEFAULT_SIZES = SizeLimits()
+LIMIT_SETTINGS = "--set reading.max_..._mb, see docs/reading.md"
 
 _GZIP, _XZ = b"\x1f\x8b\x08", b"\xfd7zXZ\0"
 _BZIP2, _BLOCK = b"BZh", b"1AY&SY"
@@ -89,6 +97,7 @@ def read_whole(path: Path, *, max_bytes: int) -> bytes:
     with open_data(path) as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
-        problem = f"more than {max_bytes:,} bytes when unpacked, the most that is read; split it"
+        most = f"more than {max_bytes:,} bytes when unpacked, the most that is read"
+        problem = f"{most}; split it, or raise the limit ({LIMIT_SETTINGS})"
         raise RecordError("size", problem, path=path)
     return data

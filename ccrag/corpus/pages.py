@@ -8,7 +8,7 @@ from ccrag.corpus.fields import as_id
 from ccrag.corpus.find import SourceFile
 from ccrag.corpus.front_matter import front_matter_title
 from ccrag.corpus.kinds import HTML_SUFFIXES, data_suffix, unpacked_name
-from ccrag.corpus.packed import MAX_PAGE_BYTES, MAX_PDF_BYTES, read_whole
+from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, read_whole
 from ccrag.corpus.readers.encodings import decode_page
 from ccrag.corpus.readers.page import Page
 from ccrag.corpus.sections import find_headings
@@ -17,7 +17,7 @@ from ccrag.types import Document, TextSource
 _OTHER_KINDS = {b"%PDF-": ".pdf", b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif"}
 
 
-def read_page(file: SourceFile) -> tuple[Document, Page]:
+def read_page(file: SourceFile, *, sizes: SizeLimits = DEFAULT_SIZES) -> tuple[Document, Page]:
     """
     Return a whole file as one document, and as its reader made it.
 
@@ -29,7 +29,7 @@ def read_page(file: SourceFile) -> tuple[Document, Page]:
     path = file.path
     doc_id = as_id(file.doc_id, field="the file's name")
     is_pdf = data_suffix(path) == ".pdf"
-    data = read_whole(path, max_bytes=MAX_PDF_BYTES if is_pdf else MAX_PAGE_BYTES)
+    data = read_whole(path, max_bytes=sizes.pdf if is_pdf else sizes.page)
     page = _read(path, data)
     headings = [] if page.title else find_headings(page.text)
     stem = Path(unpacked_name(path.name)).stem

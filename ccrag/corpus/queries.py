@@ -21,7 +21,7 @@ from ccrag.corpus.fields import (
     required_field,
 )
 from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
-from ccrag.corpus.packed import MAX_JSON_BYTES, read_whole
+from ccrag.corpus.packed import DEFAULT_SIZES, read_whole
 from ccrag.corpus.record_lines import decode
 from ccrag.corpus.records import read_records
 from ccrag.corpus.tables import Columns
@@ -111,7 +111,7 @@ def read_doc_ids(path: Path) -> tuple[DocId, ...]:
     Raises:
         InputError: the file cannot be read, holds no id, or something that is not one.
     """
-    data = read_whole(path, max_bytes=MAX_JSON_BYTES)
+    data = read_whole(path, max_bytes=DEFAULT_SIZES.json)
     try:
         text = decode(data, path=path)
         doc_ids = _ids_in_list(text) if text.lstrip().startswith("[") else _ids_in_lines(text)

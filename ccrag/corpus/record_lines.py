@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ccrag.corpus.faults import RecordError
-from ccrag.corpus.packed import MAX_RECORD_BYTES
+from ccrag.corpus.packed import LIMIT_SETTINGS
 from ccrag.corpus.readers.encodings import bom_encoding, likely_encoding
 
 _BOM = codecs.BOM_UTF8
@@ -44,7 +44,12 @@ class RecordLines:
     in CR alone. A byte order mark at the start of any line, where files were joined, is left out.
     """
 
-    def __init__(self, path: Path, file: io.BufferedReader) -> None:
+    def __init__(self, path: Path, file: io.BufferedReader, *, max_bytes: int) -> None:
+        """
+        Args:
+            max_bytes: of one line.
+        """
+        self.max_bytes = max_bytes
         self.number = 0
         self._path = path
         self._file = file
@@ -75,14 +80,14 @@ class RecordLines:
         elif b"\n" not in head and b"\r" in head[:-1]:
             yield from self._transcoded("latin-1", "latin-1")
         else:
-            while line := self._file.readline(MAX_RECORD_BYTES + 1):
+            while line := self._file.readline(self.max_bytes + 1):
                 yield self._checked(line)
 
     def _transcoded(self, encoding: str, target: str) -> Iterator[bytes]:
         """The lines as Python's text files part them: at LF, CRLF and CR."""
         wrapper = io.TextIOWrapper(self._file, encoding, newline="")
         try:
-            while line := wrapper.readline(MAX_RECORD_BYTES + 1):
+            while line := wrapper.readline(self.max_bytes + 1):
                 yield self._checked(line.encode(target))
         except UnicodeDecodeError as error:
             problem = f"not {encoding} as its byte order mark says; convert it to UTF-8"
@@ -92,7 +97,8 @@ class RecordLines:
 
     def _checked(self, line: bytes) -> bytes:
         self.number += 1
-        if len(line) > MAX_RECORD_BYTES:
-            problem = f"line {self.number} has more than {MAX_RECORD_BYTES:,} bytes; split it"
+        if len(line) > self.max_bytes:
+            long = f"line {self.number} has more than {self.max_bytes:,} bytes"
+            problem = f"{long}; split it, or raise the limit ({LIMIT_SETTINGS})"
             raise RecordError("size", problem, path=self._path)
         return line.removeprefix(_BOM)

@@ -16,7 +16,7 @@ from ccrag.corpus.faults import Place as Place
 from ccrag.corpus.faults import RecordError as RecordError
 from ccrag.corpus.faults import at as at
 from ccrag.corpus.kinds import RECORD_SUFFIXES, data_suffix
-from ccrag.corpus.packed import MAX_JSON_BYTES, open_data, read_whole
+from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, open_data, read_whole
 from ccrag.corpus.readers.encodings import bom_encoding
 from ccrag.corpus.record_lines import RecordLines, decode
 from ccrag.corpus.tables import Columns, Doubt, read_csv, read_tsv
@@ -27,7 +27,11 @@ Record = tuple[int, Mapping[str, object] | RecordError]
 
 
 def read_records(
-    path: Path, *, columns: Columns | None = None, doubt: Doubt | None = None
+    path: Path,
+    *,
+    columns: Columns | None = None,
+    doubt: Doubt | None = None,
+    sizes: SizeLimits = DEFAULT_SIZES,
 ) -> Iterator[Record]:
     """
     Yield the records of a file, in order; memory holds one of them, or the whole of a JSON file.
@@ -44,10 +48,10 @@ def read_records(
         known = ", ".join(RECORD_SUFFIXES)
         raise InputError(f"cannot read {suffix or 'a file without suffix'}; use {known}", path=path)
     if suffix == ".json":
-        yield from _read_json(path, read_whole(path, max_bytes=MAX_JSON_BYTES))
+        yield from _read_json(path, read_whole(path, max_bytes=sizes.json))
         return
     with open_data(path) as file:
-        lines = RecordLines(path, file)
+        lines = RecordLines(path, file, max_bytes=sizes.record)
         if suffix == ".tsv":
             yield from read_tsv(path, lines, columns=columns, doubt=doubt)
         elif suffix == ".csv":

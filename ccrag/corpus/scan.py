@@ -23,6 +23,7 @@ from ccrag.corpus.fields import as_id
 from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.ledger import Ledger
 from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
+from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
 from ccrag.corpus.records import read_records
 from ccrag.errors import InputError
 from ccrag.types import DocId, Document
@@ -50,6 +51,7 @@ class CorpusScan:
         collections: Mapping[Path, str] | None = None,
         on_error: OnError = "stop",
         citations: Path | None = None,
+        sizes: SizeLimits = DEFAULT_SIZES,
     ) -> None:
         """
         Read everything once.
@@ -60,12 +62,14 @@ class CorpusScan:
             on_error: what to do at a record that cannot be used.
             citations: a table with columns citing_doc_id and cited_doc_id; its edges count beside
                 those the documents' links give, each once.
+            sizes: what may be read of one file.
 
         Raises:
             InputError: nothing to index, an unusable record (with "stop"), an unreadable file.
         """
         self.report = LoadReport()
         self._on_error: OnError = on_error
+        self._sizes = sizes
         self._files = find_files(paths, self.report)
         self._collections = _by_file(collections or {})
         self._has_table = citations is not None
@@ -92,6 +96,7 @@ class CorpusScan:
             self._files,
             collections=self._collections,
             on_error=self._on_error,
+            sizes=self._sizes,
             report=self.report,
             ledger=self._ledger,
         )
@@ -125,6 +130,7 @@ class CorpusScan:
             self._files,
             collections=self._collections,
             on_error=self._on_error,
+            sizes=self._sizes,
             ledger=self._ledger if repeated else None,
         ):
             weight += document_weight(document_digest(document))

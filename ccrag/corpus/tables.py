@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ccrag.corpus.faults import Place, RecordError, at
-from ccrag.corpus.packed import MAX_RECORD_BYTES
 from ccrag.corpus.record_lines import RecordLines
 from ccrag.errors import InputError
 
@@ -101,7 +100,7 @@ def read_csv(path: Path, lines: RecordLines, *, doubt: Doubt | None = None) -> I
     Raises:
         InputError: the header cannot be used.
     """
-    csv.field_size_limit(MAX_RECORD_BYTES)
+    csv.field_size_limit(lines.max_bytes)
     rows = csv.reader(lines.text(), strict=True)
     header: Sequence[str] | None = None
     while True:

@@ -27,7 +27,7 @@ def test_no_hits_is_an_empty_ranking() -> None:
 
 
 def test_a_hit_outside_the_candidates_is_a_leak() -> None:
-    with pytest.raises(CandidateLeakError, match=r"'q1'.*\['c'\]"):
+    with pytest.raises(CandidateLeakError, match=r"'q1'.*'c'"):
         hits.parse_ranking(query("x", "a", "b"), "bm25", response(("a#1", 2.0), ("c#1", 1.0)))
 
 
@@ -78,7 +78,7 @@ def test_parts_of_a_collection_keep_links_among_themselves_alone() -> None:
 
 
 def test_parts_outside_the_candidates_are_a_leak() -> None:
-    with pytest.raises(CandidateLeakError, match=r"\['b'\]"):
+    with pytest.raises(CandidateLeakError, match=r"'b'"):
         hits.parse_parts(query("x", "a"), [parts_response(A, B)])
 
 

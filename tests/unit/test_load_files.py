@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.corpus import packed, pages
 from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
+from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
 from ccrag.corpus.scan import CorpusScan
 from ccrag.errors import InputError
 from ccrag.types import Document
@@ -27,10 +27,14 @@ def put(path: Path, content: bytes = b"text") -> Path:
 
 
 def load(
-    *paths: Path, report: LoadReport | None = None, on_error: OnError = "stop"
+    *paths: Path,
+    report: LoadReport | None = None,
+    on_error: OnError = "stop",
+    sizes: SizeLimits = DEFAULT_SIZES,
 ) -> list[Document]:
     report = report or LoadReport()
-    return list(read_documents(find_files(paths, report), report=report, on_error=on_error))
+    files = find_files(paths, report)
+    return list(read_documents(files, report=report, on_error=on_error, sizes=sizes))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, bytes])
@@ -79,21 +83,19 @@ def test_what_is_not_read_says_how_to_convert_it(
     assert "\n" not in str(raised.value)
 
 
-def test_unpacking_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "MAX_PAGE_BYTES", 1_000)
-    monkeypatch.setattr("ccrag.corpus.record_lines.MAX_RECORD_BYTES", 1_000)
+def test_unpacking_is_bounded(tmp_path: Path) -> None:
+    sizes = SizeLimits(page=1_000, record=1_000)
     bomb = put(tmp_path / "a.txt.gz", gzip.compress(b"x" * 10_000_000))
     with pytest.raises(InputError, match=r"a\.txt\.gz: more than 1,000 bytes when unpacked"):
-        load(bomb)
+        load(bomb, sizes=sizes)
     many = put(tmp_path / "b.jsonl.gz", gzip.compress(RECORD * 1_000))
-    assert len(load(many)) == 1_000
+    assert len(load(many, sizes=sizes)) == 1_000
     line = put(tmp_path / "c.jsonl.gz", gzip.compress(RECORD + b"x" * 10_000_000))
     with pytest.raises(InputError, match=r"c\.jsonl\.gz: line 2 has more than 1,000 bytes"):
-        load(line)
+        load(line, sizes=sizes)
     report = LoadReport()
-    assert len(load(tmp_path, report=report, on_error="skip")) == 1_001
+    assert len(load(tmp_path, report=report, on_error="skip", sizes=sizes)) == 1_001
     assert report.skipped == {"size": 2}
-    assert packed.MAX_PAGE_BYTES < packed.MAX_JSON_BYTES
 
 
 @pytest.mark.parametrize("suffix", [".rst", ".text", ".markdown", ".ndjson", ".TXT", ".xhtml"])
