@@ -6,14 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccrag.answering.evidence import (
+    CandidateSentence,
+    as_evidence,
+    best_first,
     candidate_sentences,
-    choose,
     lexical_scores,
     order_scores,
 )
-from ccrag.answering.wellformed import well_formed
+from ccrag.corpus.sections import is_heading
 from ccrag.types import Evidence, Passage
 from tests.unit.stages import passage
+
+
+def sentences_of(
+    passages: tuple[Passage, ...], *, sentences_per_passage: int = 5
+) -> tuple[CandidateSentence, ...]:
+    return candidate_sentences(
+        passages, sentences_per_passage=sentences_per_passage, is_heading=is_heading
+    )
 
 
 def shown(
@@ -21,23 +31,12 @@ def shown(
     query_text: str = "melting ice",
     scorer: Literal["order", "lexical"] = "lexical",
     sentences_per_passage: int = 5,
-    max_sentences: int = 10,
-    max_sentence_words: int = 120,
 ) -> tuple[Evidence, ...]:
-    candidates = candidate_sentences(
-        passages,
-        sentences_per_passage=sentences_per_passage,
-        max_sentence_words=max_sentence_words,
-    )
+    candidates = sentences_of(passages, sentences_per_passage=sentences_per_passage)
     scores = (
         order_scores(candidates) if scorer == "order" else lexical_scores(query_text, candidates)
     )
-    return choose(
-        candidates,
-        scores,
-        max_sentences=max_sentences,
-        prefer=lambda text: well_formed(text, min_words=2),
-    )
+    return as_evidence(best_first(candidates, scores), scores)
 
 
 FIRST = passage("a", sentences=["Snow falls. ", "Ice melts.\n", "Ice is cold. "], start=100)
@@ -90,11 +89,8 @@ def test_a_span_in_two_overlapping_passages_counts_once() -> None:
     ]
 
 
-def test_limits_are_kept() -> None:
+def test_only_the_first_sentences_of_a_passage_are_considered() -> None:
     assert [e.text for e in shown(FIRST, sentences_per_passage=2)] == ["Ice melts."]
-    assert len(shown(FIRST, SECOND, max_sentences=1)) == 1
-    texts = [e.text for e in shown(FIRST, scorer="order", max_sentence_words=2)]
-    assert texts == ["Snow falls.", "Ice melts."]
 
 
 def test_blank_sentences_do_not_count_among_the_first() -> None:
@@ -109,9 +105,9 @@ def test_no_shared_term_no_evidence(query_text: str) -> None:
 
 
 def test_scores_may_come_from_outside() -> None:
-    candidates = candidate_sentences([FIRST], sentences_per_passage=5, max_sentence_words=120)
+    candidates = sentences_of((FIRST,))
     scores = {candidates[0].key: -3.0, candidates[2].key: -1.0}
-    found = choose(candidates, scores, max_sentences=10)
+    found = as_evidence(best_first(candidates, scores), scores)
     assert [(e.evidence_id, e.text, e.score) for e in found] == [
         ("e1", "Ice is cold.", -1.0),
         ("e2", "Snow falls.", -3.0),
@@ -121,7 +117,7 @@ def test_scores_may_come_from_outside() -> None:
 @given(st.lists(st.text("ab .\n\u3000é😀", max_size=8), max_size=6), st.integers(0, 50))
 def test_evidence_is_the_documents_text_without_outer_space(pieces: list[str], start: int) -> None:
     whole = passage("a", sentences=pieces, start=start)
-    for found in shown(whole, scorer="order"):
+    for found in shown(whole, scorer="order", sentences_per_passage=9):
         assert found.text == whole.text[found.start - start : found.end - start]
         assert found.text == found.text.strip() != ""
 
@@ -129,11 +125,31 @@ def test_evidence_is_the_documents_text_without_outer_space(pieces: list[str], s
 @given(st.lists(st.sampled_from(["ice", "snow", "melting ice", "ice ice"]), max_size=6))
 def test_lexical_scores_are_shares(texts: list[str]) -> None:
     passages = [passage(f"p{at}", text) for at, text in enumerate(texts)]
-    candidates = candidate_sentences(passages, sentences_per_passage=5, max_sentence_words=120)
+    candidates = sentences_of(tuple(passages))
     assert all(0 < score <= 1 for score in lexical_scores("melting ice", candidates).values())
 
 
-def test_well_formed_sentences_come_before_better_scored_ones() -> None:
-    mixed = passage("a", sentences=["melting ice of which ", "Rivers of ice flow down."])
-    assert [e.text for e in shown(mixed)] == ["Rivers of ice flow down.", "melting ice of which"]
-    assert [e.text for e in shown(mixed, max_sentences=1)] == ["Rivers of ice flow down."]
+@pytest.mark.parametrize(
+    "heading",
+    [
+        'The "assert" statement\n**********************\n',
+        "=======\nMelting\n=======\n",
+        "# Melting ice\n\n",
+        "### Melting ice ###\n",
+        "Melting ice\n\n",
+        "*****\n",
+        "• \n",
+    ],
+)
+@pytest.mark.parametrize("scorer", ["order", "lexical"])
+def test_a_heading_is_no_sentence(heading: str, scorer: Literal["order", "lexical"]) -> None:
+    section = ("Water", "Melting ice")
+    under = passage("a", sentences=[heading, "Ice melts in May."], section=section)
+    found = shown(under, scorer=scorer, sentences_per_passage=1)
+    assert [e.text for e in found] == ["Ice melts in May."]
+
+
+def test_a_title_that_is_all_the_text_is_a_sentence() -> None:
+    assert [e.text for e in shown(passage("a", "Melting ice", title="Melting ice"))] == [
+        "Melting ice"
+    ]

@@ -70,6 +70,7 @@ def test_without_a_name_it_is_best_or_what_the_environment_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("CCRAG_PIPELINE")
+    monkeypatch.setattr("ccrag.defaults.installed_extras", lambda: {"neural", "minilm"})
     assert load_settings().name == "best"
     monkeypatch.setenv("CCRAG_PIPELINE", "dense")
     assert load_settings().name == "dense"

@@ -230,7 +230,7 @@ def candidates(*texts: str) -> Any:
     from ccrag.answering.evidence import candidate_sentences
 
     found = passage("p", sentences=texts)
-    return candidate_sentences([found], sentences_per_passage=9, max_sentence_words=99)
+    return candidate_sentences([found], sentences_per_passage=9, is_heading=lambda *_: False)
 
 
 def test_sentences_are_scored_under_their_keys() -> None:

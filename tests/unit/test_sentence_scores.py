@@ -23,7 +23,7 @@ def test_bm25_ranks_the_sentences_and_leaves_out_what_matches_nothing() -> None:
     found = candidate_sentences(
         [passage("a", sentences=["Ice melts fast. ", "Ice is cold. ", "Snow falls here."])],
         sentences_per_passage=5,
-        max_sentence_words=50,
+        is_heading=lambda *_: False,
     )
     scores = bm25_sentence_scores("melting ice", found, k1=1.5, b=0.75)
     assert list(scores) == [found[0].key, found[1].key]

@@ -1,6 +1,9 @@
+import pytest
+
 """Everything that was read as evidence, by sentence or by paragraph."""
 
 from ccrag.answering.shown import everything
+from ccrag.corpus.sections import is_heading
 from tests.unit.stages import passage
 
 ONE = passage("1", sentences=["First. ", "Second.\n \n", "Third. ", " \n", "Fourth."], doc_id="a")
@@ -9,7 +12,7 @@ OTHER = passage("3", sentences=["Elsewhere."], doc_id="b")
 
 
 def texts(paragraphs: bool) -> list[tuple[str, str, str]]:
-    found = everything([ONE, AGAIN, OTHER], {}, paragraphs=paragraphs)
+    found = everything([ONE, AGAIN, OTHER], {}, paragraphs=paragraphs, is_heading=is_heading)
     return [(item.evidence_id, item.passage_id, item.text) for item in found]
 
 
@@ -37,8 +40,15 @@ def test_paragraphs_end_at_blank_lines_and_passages() -> None:
 def test_spans_are_the_documents_and_scores_the_best_of_a_piece() -> None:
     start = ONE.sentences[1].start
     scores = {("a", 0, 6): 0.2, ("a", start, start + 7): 0.9}
-    first, second, *_ = everything([ONE], scores, paragraphs=True)
+    first, second, *_ = everything([ONE], scores, paragraphs=True, is_heading=is_heading)
     assert (first.start, first.end, first.score) == (0, start + 7, 0.9)
     assert second.score == 0.0
     assert ONE.text[first.start : first.end] == first.text
     assert everything([], {}, paragraphs=True) == ()
+
+
+@pytest.mark.parametrize("paragraphs", [False, True])
+def test_a_heading_alone_is_no_piece(paragraphs: bool) -> None:
+    headed = passage("h", sentences=["# Ice\n\n", "It melts.\n\n", "***\n"])
+    found = everything([headed], {}, paragraphs=paragraphs, is_heading=is_heading)
+    assert [item.text for item in found] == ["It melts."]
