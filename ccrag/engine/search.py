@@ -78,7 +78,5 @@ def _check(response: JSON) -> Slot:
     if "error" in response:
         reason = f"HTTP {response.get('status')}: {reason_of(response)}"
         return EngineError(f"search failed with {with_advice(reason, response)}")
-    reason = incomplete(response)
-    if reason is not None:
-        return EngineError(f"search failed: {reason}")
-    return response
+    why = incomplete(response)
+    return response if why is None else EngineError(f"search failed: {why}")

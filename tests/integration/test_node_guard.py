@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ccrag.config import EngineSettings, NodeSettings, Settings
 from ccrag.engine.client import connect, connect_node, engine_errors, open_client
 from ccrag.engine.node import NodeState, ensure_node, stop_node
 from ccrag.errors import EngineDownError, EngineError, NodeError
+from ccrag.web.engine_link import EngineLink
 from tests.integration.building import ENGINE, build_index
 from tests.integration.commands import ccrag
 from tests.integration.test_web_api import DOCUMENTS
@@ -214,6 +216,7 @@ def test_each_start_has_another_and_old_clients_are_told(settings: NodeSettings)
     fixed = NodeSettings(data=settings.data, port=ensure_node(settings).port, heap_mb=256)
     first = ensure_node(fixed)
     before, client = first.secret(), connect_node(first, ENGINE)
+    link = EngineLink(Settings(node=fixed))
     stop_node(fixed)
     assert not first.secret_file.exists()
     second = ensure_node(fixed)
@@ -222,6 +225,13 @@ def test_each_start_has_another_and_old_clients_are_told(settings: NodeSettings)
     with pytest.raises(EngineDownError, match="run the command again"), engine_errors("look"):
         client.info()
     assert send(second, "GET", "/", Authorization=f"Bearer {before}")[0] == 401
+    with pytest.raises(EngineDownError), link.watching(), engine_errors("look"):
+        link.client().info()
+    deadline = time.monotonic() + 30
+    while link.down and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert link.client().info()["version"]["number"] == "2.19.6"
+    link.close()
 
 
 def test_a_node_without_a_secret_is_named(node: NodeState, settings: NodeSettings) -> None:

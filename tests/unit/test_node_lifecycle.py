@@ -131,6 +131,7 @@ def test_a_start_is_on_record_before_it_is_ready(java: Java, settings: NodeSetti
         assert record is not None
         assert not gone(record.pid)
         assert node.find_node(settings) is None
+        assert node.stray_pid(settings) is None
         assert isinstance(start.exception(), NodeError)
     assert gone(record.pid)
 

@@ -96,7 +96,10 @@ def node_answers(state: NodeState) -> bool:
 def stray_pid(settings: NodeSettings) -> int | None:
     """Return the node that runs on the data folder without being on record; None: there is none."""
     data = data_folder(settings)
-    if not data.is_dir() or find_node(settings) is not None:
+    if not data.is_dir():
+        return None
+    state = read_state(data)
+    if state is not None and find_process(state.pid, started=state.started):
         return None
     process = find_on_folder(PROGRAM, data)
     return None if process is None else process.pid
