@@ -13,12 +13,15 @@ from ccrag.experiment.plan import PlannedRun
 from ccrag.formats import Format
 from ccrag.hints import index_command
 from ccrag.opening import Models, find_index
-from ccrag.pipeline import Pipeline
+from ccrag.pipeline import Pipeline, asks_before_answering
 from ccrag.runs.identity import run_identity
 from ccrag.runs.run import run_queries
 from ccrag.runs.status import RunState, other_run, run_status
 from ccrag.stages.way import Failure
 from ccrag.types import Query
+
+WARM_UP_QUERIES = 32
+"""Untimed queries of each pipeline before any is timed."""
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """A bar for so many queries of the run named; what it yields is called with the number done."""
@@ -130,6 +133,8 @@ def finish_runs(
         for run in runs
         if run.state is not RunState.FINISHED
     }
+    for pipeline in pipelines.values():
+        warm_up(pipeline, queries)
     for run in runs:
         if run.planned.name not in pipelines:
             notify(f"{run.planned.name}: finished earlier, reused")
@@ -140,6 +145,21 @@ def finish_runs(
             notify(f"{run.planned.name}: {run.state.value}, {ends}")
         with progress(run.planned.name, len(queries)) as on_progress:
             yield _finish(run, pipelines[run.planned.name], queries, on_progress)
+
+
+def warm_up(pipeline: Pipeline, queries: Sequence[Query]) -> None:
+    """
+    Run some queries without keeping what comes of it.
+
+    The first run would else pay alone for the engine's cold caches and for models that are loaded
+    by their first text, and times would depend on the order of the runs. A language model is not
+    asked, since its replies cost: a pipeline that asks one before the answer is not warmed.
+    """
+    if asks_before_answering(pipeline.settings):
+        return
+    answering = pipeline.settings.answer.generator != "llm"
+    for _ in pipeline.run(queries[:WARM_UP_QUERIES], answering=answering):
+        pass
 
 
 def _finish(
