@@ -73,7 +73,7 @@ class Pool:
 def pool(name: str, corpus: Path, tasks: Path) -> Pool:
     """Index the collections in `corpus` as `name`, and look at the way of each task."""
     paths = {path: path.stem for path in sorted(corpus.glob("*.jsonl"))}
-    index_documents(list(paths), name, load_settings(PIPELINE), collections=paths)
+    index_documents(list(paths), name, load_settings(PIPELINE), collections=paths, replace=True)
     queries = read_queries(tasks)
     features = looked_at(name, queries)
     _, worth = calibrate(features, queries, read_answerability(tasks))

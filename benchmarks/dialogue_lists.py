@@ -34,7 +34,7 @@ Lists = Mapping[QueryId, Mapping[str, Ranking]]
 def retrieve(folder: Path) -> dict[str, Lists]:
     """The lists of all judged tasks by decay; indexes their collections first."""
     paths = {path: path.stem for path in sorted((folder / "corpus").glob("*.jsonl"))}
-    index_documents(list(paths), NAME, load_settings("mtrag"), collections=paths)
+    index_documents(list(paths), NAME, load_settings("mtrag"), collections=paths, replace=True)
     judged = read_relevant(folder / "tasks.jsonl")
     queries = [q for q in read_queries(folder / "tasks.jsonl") if q.query_id in judged]
     first, *others = DECAYS

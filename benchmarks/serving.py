@@ -180,7 +180,7 @@ def main() -> None:
     client = open_client(settings)
     with tempfile.TemporaryDirectory() as folder:
         path = write_corpus(Path(folder, "documents.jsonl"), DOCUMENTS)
-        index_documents([path], NAME, settings)
+        index_documents([path], NAME, settings, replace=True)
     with server(arguments.pipeline) as (url, process):
         asyncio.run(crowd(url, process, load, arguments))
     table = Table("measured", "figure")

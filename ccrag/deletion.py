@@ -20,8 +20,7 @@ from ccrag.engine.stored import (
     stored_passages,
 )
 from ccrag.errors import InputError
-from ccrag.keeping_up import ways_of
-from ccrag.layers import load_settings, pipeline_names
+from ccrag.keeping_up import candidate_settings, ways_of
 from ccrag.models.cache import VectorCache, key_of
 from ccrag.models.encoder import default_cache_folder, load_encoder
 from ccrag.models.llm import default_reply_folder
@@ -87,8 +86,7 @@ def delete_documents(
         settings.provider.cache_folder or default_reply_folder(),
         [quoted(text)[1:-1] for text in sorted(sentences) if len(text) >= MIN_QUOTED_CHARS],
     )
-    candidates = [settings, *(load_settings(pipeline) for pipeline in pipeline_names())]
-    ways = ways_of(name, stored, candidates, load_encoder, cuts=False)
+    ways = ways_of(name, stored, lambda: candidate_settings([settings]), load_encoder, cuts=False)
     update = Update(client, name, stored, settings, removed=held)
     done = update.run(ways, EncodingCounts(), lambda _done, _total: None)
     items = {alias: -grown for alias, grown in done.items.items()}

@@ -29,8 +29,7 @@ from ccrag.engine.index import count_items
 from ccrag.engine.names import Recipe
 from ccrag.engine.stored import clear_leftovers, items, require_stored, stored_indices
 from ccrag.errors import InputError
-from ccrag.keeping_up import ways_of
-from ccrag.layers import load_settings, pipeline_names
+from ccrag.keeping_up import candidate_settings, ways_of
 from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
 from ccrag.models.tokens import load_token_counter
 from ccrag.recipes import recipe_of, unit_rules
@@ -226,14 +225,9 @@ def add_corpus(
     with open_corpus() as corpus:
         clear_leftovers(client, name)
         update = Update(client, name, stored, settings[0], given=corpus)
-        ways = ways_of(name, stored, candidate_settings(settings), load_encoder, cuts=True)
+        ways = ways_of(name, stored, lambda: candidate_settings(settings), load_encoder, cuts=True)
         updated = update.run(ways, counts, on_progress)
         return AddReport(corpus.report, updated, counts, perf_counter() - began)
-
-
-def candidate_settings(given: Sequence[Settings]) -> list[Settings]:
-    """Return the settings that an index may have been built with: those given, then packaged."""
-    return [*given, *(load_settings(name) for name in pipeline_names())]
 
 
 def check_same_documents(client: Client, name: str, corpus: Corpus) -> None:

@@ -1,7 +1,8 @@
 """How the indices that serve a name were built, so that documents to be added go the same way."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, cast
 
 from ccrag.config import (
@@ -16,11 +17,14 @@ from ccrag.corpus.units import UnitRules, file_digest
 from ccrag.engine.names import Recipe
 from ccrag.engine.stored import Stored
 from ccrag.errors import IndexMismatchError
+from ccrag.layers import load_settings, pipeline_names
 from ccrag.models.encoder import Encoder, encoder_identity
 from ccrag.models.tokens import ESTIMATE, load_token_counter, tokenizer_identity
 from ccrag.recipes import model_name, recipe_of
 from ccrag.retrieval.tokens import TokenCounter
 
+Candidates = Callable[[], Iterable[Settings]]
+"""Gives settings that an index may have been built with; called only where one is needed."""
 LoadEncoder = Callable[[EncoderSettings], Encoder]
 
 
@@ -53,10 +57,17 @@ class Ways:
     """Units of a grouping file, which may name what is deleted: they cannot be kept up."""
 
 
+def candidate_settings(given: Iterable[Settings]) -> Iterator[Settings]:
+    """Yield settings that an index may have been built with: those given, then the packaged."""
+    yield from given
+    for name in pipeline_names():
+        yield load_settings(name)
+
+
 def ways_of(
     name: str,
     stored: Sequence[Stored],
-    candidates: Sequence[Settings],
+    candidates: Candidates,
     load_encoder: LoadEncoder,
     *,
     cuts: bool,
@@ -66,7 +77,7 @@ def ways_of(
 
     Args:
         candidates: settings that may have been used, the likeliest first; they are asked for what
-            an index does not state in full: where its encoder, tokenizer or grouping file lies.
+            an index does not state: where its encoder, tokenizer or grouping file lies.
         cuts: whether documents will be cut, which may need an encoder.
 
     Raises:
@@ -93,7 +104,7 @@ def ways_of(
 def _passage_way(
     name: str,
     item: Stored,
-    candidates: Sequence[Settings],
+    candidates: Candidates,
     load_encoder: LoadEncoder,
     *,
     cuts: bool,
@@ -114,7 +125,7 @@ def _passage_way(
     if not recipe.encoder or not cuts:
         return PassageWay(chunking, None)
     for settings in _distinct(
-        s.encoder for s in candidates if recipe.name.endswith(model_name(s.encoder.model))
+        s.encoder for s in candidates() if recipe.name.endswith(model_name(s.encoder.model))
     ):
         encoder = load_encoder(settings)
         if tuple(sorted(encoder_identity(encoder).items())) == recipe.encoder:
@@ -127,15 +138,18 @@ def _passage_way(
     )
 
 
-def _distinct(settings: Iterable[EncoderSettings]) -> list[EncoderSettings]:
-    return list(dict.fromkeys(settings))
+def _distinct(settings: Iterable[EncoderSettings]) -> Iterator[EncoderSettings]:
+    seen = set[EncoderSettings]()
+    for one in settings:
+        if one not in seen:
+            seen.add(one)
+            yield one
 
 
-def _unit_way(name: str, item: Stored, candidates: Sequence[Settings], recipe: Recipe) -> UnitWay:
+def _unit_way(name: str, item: Stored, candidates: Candidates, recipe: Recipe) -> UnitWay:
     stated = dict(item.units.parameters)
     tokenizer = _tokenizer(stated["tokenizer"], candidates)
-    files = (s.units.file for s in candidates if _states_file(s, stated.get("file")))
-    file = next(files, None)
+    file = _file(stated["file"], candidates) if "file" in stated else None
     if (tokenizer is None and stated["tokenizer"] != ESTIMATE) or ("file" in stated and not file):
         raise IndexMismatchError(
             f"index {name!r}: the units {item.units.name} need the tokenizer or grouping file they "
@@ -152,12 +166,15 @@ def _unit_way(name: str, item: Stored, candidates: Sequence[Settings], recipe: R
     return UnitWay(rules, load_token_counter(tokenizer), recipe)
 
 
-def _tokenizer(identity: str, candidates: Sequence[Settings]) -> str | None:
+def _tokenizer(identity: str, candidates: Candidates) -> str | None:
     """The tokenizer of that identity that a candidate names; None estimates."""
-    named = dict.fromkeys(s.budget.tokenizer for s in candidates)
+    if identity == ESTIMATE:
+        return None
+    named = dict.fromkeys(s.budget.tokenizer for s in candidates())
     return next((n for n in named if n is not None and tokenizer_identity(n) == identity), None)
 
 
-def _states_file(settings: Settings, digest: str | None) -> bool:
-    file = settings.units.file
-    return digest is not None and file is not None and file_digest(file) == digest
+def _file(digest: str, candidates: Candidates) -> Path | None:
+    """The grouping file of that content that a candidate names."""
+    named = dict.fromkeys(s.units.file for s in candidates())
+    return next((f for f in named if f is not None and file_digest(f) == digest), None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ccrag import __version__
 from ccrag.changes import find_change
-from ccrag.concurrency import prefetched
+from ccrag.concurrency import all_at_once, prefetched
 from ccrag.config import Settings
 from ccrag.corpus.digests import changed_digest, document_digest, document_weight, edges_weight
 from ccrag.corpus.given import Corpus
@@ -123,14 +123,22 @@ class Update:
         corpus = self._corpus(new_sources)
         names = {item.alias: f"{item.alias}-{item.fingerprint(corpus)}" for item in self._stored}
         documents = names[self._documents.alias]
-        deltas = {self._documents.alias: self._derive_documents(documents, new_sources)}
+        deltas: dict[str, int] = {self._documents.alias: 0}
+
+        def derive_documents() -> None:
+            grown = self._derive_documents(documents, new_sources)
+            deltas[self._documents.alias] = grown
+
+        def derive_passages() -> None:
+            for item in self._stored:
+                if item.kind == "passages":
+                    way = ways.passages[item.alias]
+                    grown = self._derive_passages(item, names[item.alias], way, counts, on_progress)
+                    deltas[item.alias] = grown
+
+        # A small change mostly waits for the engine to set copies up: both wait at once.
+        all_at_once(lambda work: work(), [derive_documents, derive_passages])
         meta = self._meta(corpus, documents)
-        for item in self._stored[1:]:
-            if item.kind == "passages":
-                made = self._derive_passages(
-                    item, names[item.alias], ways.passages[item.alias], counts, on_progress
-                )
-                deltas[item.alias] = made
         for item, way in ways.units:
             deltas[item.alias] = self._make_units(item, names[item.alias], way, documents, meta)
         kept = [item for item in self._stored if item not in ways.dropped]

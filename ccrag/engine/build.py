@@ -9,7 +9,7 @@ changes is a copy of it (see `engine.derive`).
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,9 +253,11 @@ def check_count(client: OpenSearch, index: str, expected: int) -> None:
         )
 
 
-def serve_index(client: OpenSearch, index: str, settings: EngineSettings) -> None:
-    """Set a complete index up for searches, and close it for writing."""
-    serving = {"index": {**SERVING, "number_of_replicas": settings.replicas}}
+def serve_index(
+    client: OpenSearch, index: str, settings: EngineSettings, *, others: Mapping[str, Any] = {}
+) -> None:
+    """Set a complete index up for searches, and close it for writing; with `others` set too."""
+    serving = {"index": {**SERVING, **others, "number_of_replicas": settings.replicas}}
     client.indices.put_settings(index=index, body=serving)
 
 

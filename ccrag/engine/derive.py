@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 from opensearchpy import OpenSearch
 
+from ccrag.concurrency import all_at_once
 from ccrag.config import EngineSettings
 from ccrag.engine.build import LOADING, check_count, serve_index
 from ccrag.engine.bulk import write
@@ -92,8 +93,15 @@ def derive(
         _clone(client, source.index, first, settings)
         written = ({**action, "_index": first} for action in tally.count(actions))
         write(client, written, settings)
-        _expunge(client, first, settings)
         if rewrites:
+            _expunge(client, first, settings)
+        else:
+            wait: JSON = {"request_timeout": settings.bulk_timeout_s}
+            client.indices.flush(index=first, params=wait)
+            client.indices.refresh(index=first, params=wait)
+        if rewrites:
+            closed = {"index": {"blocks.write": True}}
+            client.indices.put_settings(index=first, body=closed)
             _clone(client, first, target, settings)
             client.indices.delete(index=first)
             _expunge(client, target, settings)
@@ -105,8 +113,6 @@ def derive(
 
 def _clone(client: OpenSearch, source: str, target: str, settings: EngineSettings) -> None:
     wait: JSON = {"request_timeout": settings.bulk_timeout_s}
-    closed = {"index": {"blocks.write": True}}
-    client.indices.put_settings(index=source, body=closed)
     body = {"settings": {"index": CHANGING}}
     client.indices.clone(index=source, target=target, body=body, params=wait)
     ready = client.cluster.health(index=target, params={"wait_for_status": "yellow", **wait})
@@ -148,13 +154,17 @@ def switch(
     Raises:
         EngineError: a request failed; what served before still does.
     """
-    actions: list[JSON] = []
-    for item, index, meta in derived:
+
+    def finish(made: tuple[Stored, str, JSON]) -> None:
+        _, index, meta = made
         with engine_errors(f"finish {index}"):
             client.indices.put_mapping(index=index, body={"_meta": meta})
-            client.indices.put_settings(index=index, body={"index": SETTLED})
-            serve_index(client, index, settings)
-        actions.append({"add": {"index": index, "alias": item.alias}})
+            serve_index(client, index, settings, others=SETTLED)
+
+    all_at_once(finish, derived)
+    actions: list[JSON] = [
+        {"add": {"index": index, "alias": item.alias}} for item, index, _ in derived
+    ]
     gone = [item.index for item, _, _ in derived] + [item.index for item in dropped]
     actions += [{"remove_index": {"index": index}} for index in gone]
     with engine_errors("switch the aliases"):

@@ -15,7 +15,7 @@ from ccrag import Document, Library
 def main(name: str) -> None:
     """Index the topics, ask three of them, and show the words that support each sentence."""
     documents = [Document(topic, topic, text) for topic, text in topics.items()]
-    library = Library.build(name, documents)
+    library = Library.build(name, documents, replace=True)
     question = "When is the else clause of a loop executed?"
     result = library.ask(question, candidates=["for", "while", "break"])
     for number, sentence in enumerate(result.answer.sentences, start=1):

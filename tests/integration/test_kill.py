@@ -87,7 +87,7 @@ def half_way(node: NodeSettings, tmp_path: Path) -> HalfWay:
     client = client_of(node)
     [old] = client.indices.get(index="ccrag-k-passages-*")
     documents = write_documents(tmp_path, DOCUMENTS)
-    process = start(node, "index", documents, "--index", "k")
+    process = start(node, "index", documents, "--index", "k", "--replace")
     wait_until(lambda: passages_written(client, besides=old) > 1_000, process)
     return HalfWay(documents, process)
 
@@ -103,7 +103,7 @@ def test_a_killed_index_command_is_resumed_and_the_old_index_serves_all_the_time
     half_way.process.kill()
     half_way.process.communicate()
     old_index_answers(node)
-    done = finish(node, "index", half_way.documents, "--index", "k")
+    done = finish(node, "index", half_way.documents, "--index", "k", "--replace")
     assert f"{2 * DOCUMENTS} documents" in done
     assert "kept from an interrupted load" in done
     assert "unchanged" in finish(node, "index", half_way.documents, "--index", "k")
@@ -119,7 +119,7 @@ def test_a_killed_node_is_replaced_and_the_same_command_completes(
     assert half_way.process.returncode == 1
     assert "out of reach" in err
     old_index_answers(node)
-    done = finish(node, "index", half_way.documents, "--index", "k")
+    done = finish(node, "index", half_way.documents, "--index", "k", "--replace")
     assert f"{2 * DOCUMENTS} documents, {2 * DOCUMENTS} passages" in done
 
 
