@@ -34,7 +34,7 @@ def test_the_object_is_found_and_repairs_are_said(
 
 @pytest.mark.parametrize(
     "text",
-    ["", "no JSON", "[1, 2]", "7", '{"a": 1', "{'a': 1}", "{" * 5_000, "[" * 200_000, "null"],
+    ["", "no JSON", "[1, 2]", "7", '{"a": 1', "{" * 5_000, "[" * 200_000, "null"],
 )
 def test_without_a_whole_object_there_is_none(text: str) -> None:
     assert find_json(text) is None
@@ -47,4 +47,4 @@ def test_what_is_wanted_decides_between_values() -> None:
 
 
 def test_values_inside_others_do_not_count_alone() -> None:
-    assert json_values('{"a": {"b": 1}} [2] {"c": {"d": 3}') == [{"a": {"b": 1}}, [2], {"d": 3}]
+    assert json_values('{"a": {"b": 1}} [2] {"c": {"d": 3}') == [{"a": {"b": 1}}, [2]]
