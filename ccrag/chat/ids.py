@@ -118,4 +118,4 @@ def _joined(text: str, letter: Letter) -> str:
 def _whole_number(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value) if value == value // 1 else None  # NaN and infinity do not equal their floor
+    return int(value) if value >= 0 and value == value // 1 else None  # NaN equals nothing

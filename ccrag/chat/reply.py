@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ccrag.chat.json_in_text import without_thinking
+from ccrag.chat.quoting import visible
 from ccrag.errors import ModelError
 from ccrag.shortening import short_repr
 
@@ -99,7 +100,7 @@ class ChatReply:
             return f"filtered by the provider (finish_reason {self.finish_reason!r})"
         if self.finish_reason.casefold() == "error":
             return "the server broke off (finish_reason 'error')"
-        said = without_thinking(self.text).strip()
+        said = visible(without_thinking(self.text)).strip()
         if self.cut_off:
             thought = not said and (self.reasoned or self.text.strip())
             spent = "all tokens went into reasoning" if thought else "cut off"
@@ -108,7 +109,7 @@ class ChatReply:
             return None
         if self.called_tools:
             return "tool calls instead of a text"
-        if self.text.strip():
+        if visible(self.text).strip():
             return "the reply is all thinking"
         return "the reply is empty" + (" but for its reasoning" if self.reasoned else "")
 
