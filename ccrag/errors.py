@@ -14,6 +14,7 @@ Every error ccrag raises on purpose. Imports nothing of ours.
     │   ├── BulkWriteError          items that could not be written
     │   └── NodeError               the embedded node
     ├── ModelError                  a model cannot be found or loaded
+    │   └── UnusableReplyError      a language model replied, and nothing can be read from it
     └── InvariantError              a bug of ours; never caught, keeps its traceback
         └── CandidateLeakError      something outside the candidates came back
 """
@@ -163,6 +164,14 @@ class NodeError(EngineError):
 
 class ModelError(CcragError):
     """A model cannot be found, loaded or used."""
+
+
+class UnusableReplyError(ModelError):
+    """A language model replied, and the reply is empty, cut off, filtered or cannot be read."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the model's reply cannot be used: {reason}")
 
 
 class InvariantError(CcragError):

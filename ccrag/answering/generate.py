@@ -5,7 +5,7 @@ The same course whether a model replies at once or a batch has replied before: t
 reply read, one second try for what was wrong, limits, support, citations.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ccrag.answering.citations import DraftSentence, assemble
@@ -23,7 +23,7 @@ from ccrag.chat.request import (
     ReplySchema,
     closed_object,
 )
-from ccrag.errors import InvariantError
+from ccrag.errors import InvariantError, UnusableReplyError
 from ccrag.retrieval.analysis import budget_words
 from ccrag.types import (
     JSON,
@@ -81,6 +81,7 @@ def generate(
 
     `ask` is called once, and once more when sentences named no shown evidence or the reply could
     not be read; with equal replies the answer is equal. Whatever `ask` raises is passed on.
+    A model abstains by saying so, never by a reply that cannot be used.
 
     Args:
         passages: those the evidence stands in, for titles and dates.
@@ -88,14 +89,19 @@ def generate(
 
     Raises:
         CandidateLeakError: evidence from a document that is not a candidate.
+        UnusableReplyError: a reply is empty, cut off, filtered, or names no shown evidence.
     """
     weak = _too_weak(evidence, generation.min_score)
     if weak:
         answer, _ = assemble(query, (), evidence, abstention=generation.abstention)
         return Generated(answer, (Note(STAGE, weak),))
     request = generation_request(query, evidence, passages, generation, units=units)
-    reading, calls = _ask_and_read(request, evidence, ask)
+    reading, calls = _ask_and_read(request, evidence, generation, ask)
     drafts, cut = within_limits(reading.drafts, generation)
+    if reading.drafts and not drafts:
+        raise UnusableReplyError(
+            f"its first sentence alone has more than answer.max_words={generation.max_words} words"
+        )
     drafts, unsupported = checked(drafts, evidence, generation.support)
     asks_back = reading.asks_back if generation.clarify else ""
     answer, unresolved = assemble(
@@ -123,26 +129,39 @@ def _declined(reading: Reading, asks_back: str) -> tuple[Note, ...]:
 
 
 def _ask_and_read(
-    request: ChatRequest, evidence: Sequence[Evidence], ask: Ask
+    request: ChatRequest, evidence: Sequence[Evidence], generation: Generation, ask: Ask
 ) -> tuple[Reading, tuple[ModelCall, ...]]:
+    others = other_ids(evidence, generation.prompt)
     reply = ask(request)
-    reading, calls = read_reply_of(reply, evidence), (call_record(request, reply),)
+    reading, calls = read_reply_of(reply, evidence, others), (call_record(request, reply),)
     again = retry_request(request, reply.text, reading)
-    if again is None:
-        return reading, calls
-    second = ask(again)
-    return better(reading, read_reply_of(second, evidence)), (*calls, call_record(again, second))
+    if again is not None:
+        second = ask(again)
+        reading = better(reading, read_reply_of(second, evidence, others))
+        calls = (*calls, call_record(again, second))
+    if not reading.answers:
+        raise UnusableReplyError("; ".join(reading.complaints))
+    return reading, calls
 
 
-def read_reply_of(reply: ChatReply, evidence: Sequence[Evidence]) -> Reading:
-    """A reply read; one that the provider's rules forbade declines."""
-    if reply.refused:
-        return Reading(declined=True, notes=(Note(STAGE, f"refused: {reply.refusal!r}"),))
-    reading = read_reply(reply.text, evidence)
-    if not reply.cut_off:
-        return reading
-    cut = Note(STAGE, "reply: cut off at llm.max_tokens")
-    return replace(reading, notes=(cut, *reading.notes))
+def read_reply_of(
+    reply: ChatReply, evidence: Sequence[Evidence], others: Collection[str] = ()
+) -> Reading:
+    """
+    Return what a reply says.
+
+    Raises:
+        UnusableReplyError: it is empty, cut off, filtered, refused or all thinking.
+    """
+    if reply.fault is not None:
+        raise UnusableReplyError(reply.fault)
+    return read_reply(reply.text, evidence, other_ids=others)
+
+
+def other_ids(evidence: Sequence[Evidence], prompt: Prompt) -> frozenset[str]:
+    """Return the ids that `prompt` shows beside those of evidence: documents', if any."""
+    shows_documents = any("documents" in template for _, template in prompt.templates)
+    return frozenset(item.doc_id for item in evidence) if shows_documents else frozenset()
 
 
 def generation_request(
@@ -176,7 +195,14 @@ def generation_request(
     )
     ids = [item.evidence_id for item in evidence]
     schema = answer_schema(ids, clarify=generation.clarify)
-    return ChatRequest(messages, generation.parameters, schema, generation.prompt.label)
+    others = other_ids(evidence, generation.prompt)
+    return ChatRequest(
+        messages,
+        generation.parameters,
+        schema,
+        generation.prompt.label,
+        readable=lambda text: read_reply(text, evidence, other_ids=others).answers,
+    )
 
 
 def _shown(item: Evidence, passage: Passage, generation: Generation) -> str:

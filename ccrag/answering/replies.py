@@ -6,12 +6,13 @@ evidence it names, and every other id is reported.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ccrag.answering.citations import DraftSentence
-from ccrag.chat.json_in_text import find_json, json_values
+from ccrag.chat.ids import Letter, inner_id, leaves, named_ids
+from ccrag.chat.json_in_text import find_json
 from ccrag.chat.quoting import visible
 from ccrag.shortening import short_repr
 from ccrag.types import Evidence, Note
@@ -21,9 +22,14 @@ SENTENCES = ("sentences", "answer", "answers", "response", "output")
 """Keys under which models put the sentences; the first is the one asked for."""
 TEXT = ("text", "sentence", "content")
 IDS = ("evidence", "evidence_ids", "evidences", "citations", "ids")
+LETTER: Letter = "e"
+"""Begins the id of evidence."""
 MAX_QUESTION_WORDS = 40
-_MARKERS = re.compile(r"\s*[\[(]\s*e\d+(?:\s*[,;]\s*e\d+)*\s*[\])]")
-"""Ids that a model writes into its sentence, though it is told not to: `[e1, e3]`, `(e2)`."""
+_MARKERS = re.compile(r" ?[\[(【（] ?e ?\d{1,6}(?: ?[,;] ?e ?\d{1,6})* ?[\])】）]", re.IGNORECASE)
+"""Ids that a model writes into its sentence, though it is told not to: `[e1, e3]`, `(E2)`."""
+NO_JSON = "it is not one whole JSON object of the form asked for"
+NO_SENTENCES = "it says that the question can be answered, and gives no sentence"
+DECLINED = frozenset({"false", "no"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +46,38 @@ class Reading:
     """What the model may be asked to do better: sentences left without evidence, no JSON."""
     notes: tuple[Note, ...] = ()
 
+    @property
+    def answers(self) -> bool:
+        """Return whether it says something: sentences with evidence, or that there is no answer."""
+        return self.declined or bool(self.drafts)
 
-def read_reply(text: str, evidence: Sequence[Evidence]) -> Reading:
+
+def read_reply(
+    text: str, evidence: Sequence[Evidence], *, other_ids: Collection[str] = ()
+) -> Reading:
     """
-    The sentences of a reply to a generation request, and what was wrong with them.
+    Return the sentences of a reply to a generation request, and what was wrong with them.
 
-    Never raises: a reply that cannot be read is a complaint. Ids count only if they are the strings
-    that were shown; whatever else stands in their place is noted and left out.
+    Never raises: a reply that cannot be read is a complaint. Ids count in whatever digits, case and
+    brackets they are written, see `ccrag.chat.ids`; whatever else stands in their place is noted
+    and left out.
+
+    Args:
+        other_ids: ids of other things that were shown; where one of them could be meant as well,
+            no evidence is.
     """
     found = find_json(text, wanted=_is_answer)
     if found is None:
-        return _salvaged(text, evidence)
+        note = Note(STAGE, f"reply: {NO_JSON}: {short_repr(text)}")
+        return Reading(complaints=(NO_JSON,), notes=(note,))
     value, notes = found.value, [Note(STAGE, f"reply: {repair}") for repair in found.repairs]
     sentences = _sentences_of(value)
-    if isinstance(value, dict) and value.get("answerable") is False:
+    if _declines(value):
         if sentences:
             notes.append(Note(STAGE, f"declined; its {len(sentences)} sentences are left out"))
         asks_back = _asks_back(value.get("clarify"))
         return Reading(declined=True, asks_back=asks_back, notes=tuple(notes))
-    reading = _read_sentences(sentences, evidence, notes)
+    reading = _read_sentences(sentences, _Shown(evidence, other_ids), notes)
     if found.values == 1:
         return reading
     complaint = f"it holds {found.values} JSON answers where one was asked for"
@@ -84,12 +103,15 @@ def _asks_back(clarify: object) -> str:
     return question if asks and len(question.split()) <= MAX_QUESTION_WORDS else ""
 
 
+def _declines(value: Any) -> bool:
+    said = value.get("answerable") if isinstance(value, dict) else None
+    return said is False or (isinstance(said, str) and said.strip().casefold() in DECLINED)
+
+
 def _is_answer(value: Any) -> bool:
     if isinstance(value, list):
         return bool(value) and all(_is_sentence(item) for item in value)
-    return isinstance(value, dict) and (
-        value.get("answerable") is False or any(key in value for key in SENTENCES)
-    )
+    return isinstance(value, dict) and (_declines(value) or any(key in value for key in SENTENCES))
 
 
 def _is_sentence(value: object) -> bool:
@@ -108,25 +130,13 @@ def _sentences_of(value: Any) -> list[Any]:
     return inner if isinstance(inner, list) else [inner]
 
 
-def _salvaged(text: str, evidence: Sequence[Evidence]) -> Reading:
-    """What can be had from a reply that is cut off or not JSON: its whole sentences."""
-    whole = [value for value in json_values(text) if _is_sentence(value)]
-    complaint = "it is not one whole JSON object of the form asked for"
-    note = Note(STAGE, f"reply: {complaint}; {len(whole)} whole sentences in {short_repr(text)}")
-    reading = _read_sentences(whole, evidence, [note])
-    return replace(reading, complaints=(complaint, *reading.complaints))
-
-
-def _read_sentences(
-    sentences: Sequence[object], evidence: Sequence[Evidence], notes: Sequence[Note]
-) -> Reading:
-    shown = frozenset(item.evidence_id for item in evidence)
+def _read_sentences(sentences: Sequence[object], shown: "_Shown", notes: Sequence[Note]) -> Reading:
     drafts: list[DraftSentence] = []
     complaints: list[str] = []
     told = list(notes)
     for number, sentence in enumerate(sentences, start=1):
         text, ids = _parts(sentence)
-        known, problems = _resolve(ids, shown)
+        known, problems = shown.resolve(ids)
         told += [Note(STAGE, f"sentence {number}: {problem}") for problem in problems]
         if not any(map(str.isalnum, text)):
             told.append(Note(STAGE, f"sentence {number}: no text in {short_repr(sentence)}"))
@@ -137,6 +147,8 @@ def _read_sentences(
             complaints.append(f"sentence {number} has no evidence that was shown: {why}")
             left_out = f"sentence {number}: no shown evidence, left out: {short_repr(text)}"
             told.append(Note(STAGE, left_out))
+    if not drafts and not complaints:
+        complaints.append(NO_SENTENCES)
     return Reading(tuple(drafts), complaints=tuple(complaints), notes=tuple(told))
 
 
@@ -153,20 +165,41 @@ def _parts(sentence: object) -> tuple[str, object]:
 
 def _plain(text: str) -> str:
     """One line of visible characters, without ids in brackets."""
-    return " ".join(_MARKERS.sub("", visible(text)).split())
+    line = " ".join(visible(text).split())
+    return " ".join(_MARKERS.sub("", line).split())
 
 
-def _resolve(ids: object, shown: frozenset[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The shown ids, each once in order, and what is wrong with the rest."""
-    known: dict[str, None] = {}
-    problems: list[str] = []
-    for named in ids if isinstance(ids, list) else [ids]:
-        if not isinstance(named, str):
-            problems.append(f"{short_repr(named)} is not an evidence id")
-        elif named not in shown:
-            problems.append(f"{short_repr(named)} was not shown")
-        elif named in known:
-            problems.append(f"{short_repr(named)} is named more than once")
-        else:
-            known[named] = None
-    return tuple(known), problems
+class _Shown:
+    """The evidence that a model was shown, and what its ids may be mistaken for."""
+
+    def __init__(self, evidence: Sequence[Evidence], other_ids: Collection[str]) -> None:
+        self._ids = frozenset(item.evidence_id for item in evidence)
+        self._others = frozenset(other_ids)
+
+    def resolve(self, named: object) -> tuple[tuple[str, ...], list[str]]:
+        """Return the shown ids, each once in order, and what is wrong with the rest."""
+        known: dict[str, None] = {}
+        problems: list[str] = []
+        for name in leaves(named if isinstance(named, list) else [named])[0]:
+            ids, problem = self._read(name)
+            problems += [problem] if problem else []
+            for evidence_id in ids:
+                if evidence_id in known:
+                    problems.append(f"{short_repr(name)} is named more than once")
+                elif evidence_id in self._ids:
+                    known[evidence_id] = None
+                else:
+                    problems.append(f"{short_repr(name)} was not shown")
+        return tuple(known), problems
+
+    def _read(self, name: object) -> tuple[Sequence[str], str]:
+        """Return the ids that `name` stands for, shown or not, and why it stands for none."""
+        said = inner_id(name)
+        if isinstance(said, str) and said in self._ids:
+            return (said,), ""
+        if str(said).strip() in self._others:
+            return (), f"{short_repr(name)} is the id of a document, not of evidence"
+        numbers = named_ids(said, LETTER)
+        if numbers is None:
+            return (), f"{short_repr(name)} is not an evidence id"
+        return [f"{LETTER}{number}" for number in numbers], ""

@@ -7,7 +7,7 @@ from ccrag.answering.generate import Generation, generate
 from ccrag.batch.manifest import Prepared
 from ccrag.chat.reply import ChatReply, parse_reply
 from ccrag.chat.request import ChatRequest
-from ccrag.errors import InputError
+from ccrag.errors import InputError, UnusableReplyError
 from ccrag.types import JSON, Result
 
 ReplyOf = Callable[[str], JSON | None]
@@ -21,6 +21,8 @@ class Waiting:
     request: ChatRequest
     again: bool
     """Its first reply came, and the model is asked once more."""
+    unusable: str = ""
+    """Why the reply that came to this very request cannot be used."""
 
 
 class _NoReplyError(Exception):
@@ -38,7 +40,7 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
     Raises:
         InputError: this version of ccrag would ask something else than was prepared.
     """
-    asked: list[str] = []
+    asked: list[ChatRequest] = []
 
     def ask(request: ChatRequest) -> ChatReply:
         custom_id = request.digest
@@ -47,7 +49,7 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
                 f"query {prepared.result.query.query_id!r} was prepared by a version of ccrag that "
                 "asks another way; go on with that version, or prepare anew in another folder"
             )
-        asked.append(custom_id)
+        asked.append(request)
         body = reply_of(custom_id)
         if body is None:
             raise _NoReplyError(request)
@@ -63,6 +65,8 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
         )
     except _NoReplyError as missing:
         return Waiting(missing.request, again=len(asked) > 1)
+    except UnusableReplyError as error:
+        return Waiting(asked[-1], again=len(asked) > 1, unusable=error.reason)
     trace = replace(
         result.trace,
         notes=(*result.trace.notes, *generated.notes),

@@ -183,6 +183,8 @@ def _missing(work: Work, standing: Standing) -> tuple[Failure, ...]:
     for query in standing.waiting:
         if query.custom_id in sent:
             why[query.query_id] = f"{sent[query.custom_id].batch_id} is under way"
+        elif (unusable := work.unusable(query.custom_id)) is not None:
+            why[query.query_id] = f"the model's reply cannot be used: {unusable}"
         elif query.custom_id in ended:
             part = ended[query.custom_id]
             reason = part.reasons.get(query.custom_id, "given up")

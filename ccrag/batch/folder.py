@@ -88,19 +88,29 @@ class Work:
         return Counter(custom_id for part in self.parts("ended") for custom_id in part.custom_ids)
 
     def reply(self, custom_id: str) -> JSON | None:
-        """The body of the reply to a request, if it has come."""
-        for entry in self._replies.entries([custom_id]):
-            body: JSON = entry["body"]
-            return body
-        return None
+        """Return the body of the reply to a request, if one has come that can be used."""
+        body: JSON | None = self._kept(custom_id).get("body")
+        return body
 
     def has_reply(self, custom_id: str) -> bool:
-        """Whether a reply has come."""
-        return custom_id in self._replies
+        """Return whether a reply has come that can be used."""
+        return self.reply(custom_id) is not None
 
     def put_reply(self, custom_id: str, body: JSON, *, batch_id: str) -> None:
         """Keep the body of a reply."""
         self._replies.append({"custom_id": custom_id, "batch_id": batch_id, "body": body})
+
+    def drop_reply(self, custom_id: str, reason: str) -> None:
+        """Let a request whose reply cannot be used be asked again, and keep the reason."""
+        self._replies.append({"custom_id": custom_id, "body": None, "reason": reason})
+
+    def unusable(self, custom_id: str) -> str | None:
+        """Return why the reply that came to a request was dropped, if it was."""
+        reason: str | None = self._kept(custom_id).get("reason")
+        return reason
+
+    def _kept(self, custom_id: str) -> JSON:
+        return next(self._replies.entries([custom_id]), {})
 
 
 def _record(entry: JSON) -> PartRecord:

@@ -85,10 +85,10 @@ def _outcome(record: JSON) -> tuple[JSON | None, str]:
     if not isinstance(body, dict):
         return None, "a response without a body"
     try:
-        parse_reply(body)
+        fault = parse_reply(body).fault
     except ModelError as error:
         return None, str(error)
-    return body, ""
+    return (body, "") if fault is None else (None, fault)
 
 
 def _told(error: object) -> str:

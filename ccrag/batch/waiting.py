@@ -43,6 +43,8 @@ def write_requests(work: Work, generation: Generation) -> Standing:
                 answered.append(outcome.query)
                 continue
             request = request_line(outcome.request)
+            if outcome.unusable:
+                work.drop_reply(request.custom_id, outcome.unusable)
             waiting.append(WaitingQuery(query_id, request.custom_id, outcome.again))
             if request.custom_id not in written and request.custom_id not in sent:
                 written.add(request.custom_id)

@@ -10,8 +10,15 @@ Ask = Callable[[ChatRequest], ChatReply]
 """Asks once; raises `ModelError` when no reply can be had."""
 
 
+def is_usable(request: ChatRequest, reply: ChatReply) -> bool:
+    """Return whether `reply` says something that answers `request`; only then it may be cached."""
+    if reply.fault is not None:
+        return False
+    return request.readable is None or request.readable(reply.text)
+
+
 def call_record(request: ChatRequest, reply: ChatReply) -> ModelCall:
-    """What is kept of a call."""
+    """Return what is kept of a call."""
     return ModelCall(
         prompt=request.prompt,
         digest=request.digest,

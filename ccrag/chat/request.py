@@ -6,7 +6,7 @@ the same bytes and have the same digest.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -64,6 +64,8 @@ class ChatRequest:
     schema: ReplySchema | None = None
     prompt: str = ""
     """Name and version of the prompt file, e.g. `answer@1`; for the record, not sent."""
+    readable: Callable[[str], bool] | None = field(default=None, compare=False, repr=False)
+    """Whether a text answers what is asked; None: any text does. Not sent."""
 
     @property
     def digest(self) -> str:

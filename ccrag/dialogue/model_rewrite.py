@@ -14,7 +14,6 @@ from ccrag.chat.history import history_lines
 from ccrag.chat.json_in_text import find_json
 from ccrag.chat.prompts import Prompt
 from ccrag.chat.quoting import quoted, visible
-from ccrag.chat.reply import ChatReply
 from ccrag.chat.request import ChatParameters, ChatRequest, ReplySchema, closed_object
 from ccrag.errors import ModelError
 from ccrag.shortening import short_repr
@@ -64,12 +63,15 @@ def model_rewrites(
         reply = ask(request)
     except ModelError as error:
         return Rewritten(failure=str(error))
+    calls = [call_record(request, reply)]
+    if reply.fault is not None:
+        return Rewritten(failure=reply.fault, calls=calls)
     texts, told = read_rewrites(reply.text, rewrite.count)
-    done = Rewritten(texts, calls=[call_record(request, reply)])
+    done = Rewritten(texts, calls=calls)
     if texts:
         done.notes = [Note(STAGE, f"reply: {repair}") for repair in told]
     else:
-        done.failure = _why_none(reply, told)
+        done.failure = "; ".join(told) or "it names no question"
     return done
 
 
@@ -80,7 +82,13 @@ def rewrite_request(question: str, turns: Sequence[Turn], rewrite: ModelRewrite)
     )
     questions = {"type": "array", "items": {"type": "string"}}
     schema = ReplySchema("rewrites", closed_object({"questions": questions}))
-    return ChatRequest(messages, rewrite.parameters, schema, rewrite.prompt.label)
+    return ChatRequest(
+        messages,
+        rewrite.parameters,
+        schema,
+        rewrite.prompt.label,
+        readable=lambda text: bool(read_rewrites(text, rewrite.count)[0]),
+    )
 
 
 def read_rewrites(text: str, count: int) -> tuple[tuple[str, ...], list[str]]:
@@ -110,13 +118,6 @@ def read_rewrites(text: str, count: int) -> tuple[tuple[str, ...], list[str]]:
     elif 0 < len(texts) < count:
         told.append(f"{len(texts)} questions instead of {count}")
     return texts[:count], told
-
-
-def _why_none(reply: ChatReply, told: Sequence[str]) -> str:
-    if reply.refused:
-        return f"refused: {short_repr(reply.refusal)}"
-    cut = ["cut off at llm.max_tokens"] if reply.cut_off else []
-    return "; ".join([*cut, *told]) or "it names no question"
 
 
 def _is_reply(value: Any) -> bool:

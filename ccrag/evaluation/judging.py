@@ -7,7 +7,7 @@ never a zero or a NaN. The model itself is the caller's: here is what it is aske
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ccrag.chat.json_in_text import find_json
 from ccrag.chat.prompts import Prompt, load_prompt
@@ -24,6 +24,7 @@ NOT_GIVEN = "needs a judge (--judge)"
 UNREADABLE = LeftOut("the judge gave no grade that can be read")
 NO_GOLD = LeftOut("no gold answer")
 MAX_GRADE = 4
+T = TypeVar("T")
 GRADED = (
     ("judge-correctness", "whether what the answer states agrees with the gold answer, 0 to 1"),
     ("judge-completeness", "how much of the gold answer the answer states, 0 to 1"),
@@ -40,11 +41,37 @@ class Judge:
     parameters: ChatParameters
     at_once: int = 1
 
-    def reply(self, prompt: Prompt, schema: ReplySchema, **values: object) -> Any:
-        """The JSON object that the model replies; None when there is none."""
-        request = ChatRequest(prompt.messages(**values), self.parameters, schema, prompt.label)
-        found = find_json(self.ask(request).text)
-        return None if found is None else found.value
+    def read(
+        self,
+        prompt: Prompt,
+        schema: ReplySchema,
+        read: Callable[[Any], T | None],
+        **values: object,
+    ) -> T | LeftOut:
+        """
+        Ask, and return what `read` makes of the JSON object in the reply; or why there is nothing.
+
+        Args:
+            read: None for an object that is not what was asked for.
+            values: of the prompt.
+        """
+
+        def read_text(text: str) -> T | None:
+            found = find_json(text)
+            return None if found is None else read(found.value)
+
+        request = ChatRequest(
+            prompt.messages(**values),
+            self.parameters,
+            schema,
+            prompt.label,
+            readable=lambda text: read_text(text) is not None,
+        )
+        reply = self.ask(request)
+        if reply.fault is not None:
+            return LeftOut(f"the judge's reply cannot be used: {reply.fault}")
+        said = read_text(reply.text)
+        return UNREADABLE if said is None else said
 
 
 def grade_measures(judge: Judge | None) -> tuple[Measure, ...]:
@@ -88,17 +115,19 @@ def _grade(judge: Judge, prompt: Prompt, case: Case) -> Figure:
         return NO_GOLD
     if not case.answer.text.strip():
         return 0.0
-    said = judge.reply(
+    return judge.read(
         prompt,
         GRADE_SCHEMA,
+        _grade_in,
         question=quoted(case.query),
         reference=quoted(reference),
         answer=quoted(case.answer.text),
     )
-    grade = said.get("grade") if isinstance(said, Mapping) else None
-    if type(grade) is not int or not 0 <= grade <= MAX_GRADE:
-        return UNREADABLE
-    return grade / MAX_GRADE
+
+
+def _grade_in(said: Mapping[str, Any]) -> float | None:
+    grade = said.get("grade")
+    return grade / MAX_GRADE if type(grade) is int and 0 <= grade <= MAX_GRADE else None
 
 
 def closed_schema(name: str, properties: JSON) -> ReplySchema:

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -61,13 +62,13 @@ class NuggetFile:
         self._kept: dict[QueryId, tuple[str | None, tuple[Nugget, ...]]] = {}
         if path.exists():
             self._kept = by_query(path, KINDS, lambda record: _kept(path, record))
-        self._unreadable: set[QueryId] = set()
+        self._not_made: dict[QueryId, LeftOut] = {}
 
     def of(self, query_id: QueryId) -> tuple[Nugget, ...] | LeftOut:
         """The query's nuggets, or why there are none."""
         if query_id in self._kept:
             return self._kept[query_id][1]
-        return NOT_MADE if query_id in self._unreadable else NO_SOURCE
+        return self._not_made.get(query_id, NO_SOURCE)
 
     def make_missing(self, judge: Judge, gold: Gold) -> None:
         """
@@ -85,7 +86,7 @@ class NuggetFile:
             (query_id, sources)
             for query_id in gold.queries
             if query_id not in self._kept
-            and query_id not in self._unreadable
+            and query_id not in self._not_made
             and (sources := _sources(query_id, gold))
         ]
         made = in_order(
@@ -94,8 +95,8 @@ class NuggetFile:
             workers=judge.at_once,
         )
         for (query_id, sources), nuggets in zip(missing, made, strict=True):
-            if nuggets is None:
-                self._unreadable.add(query_id)
+            if isinstance(nuggets, LeftOut):
+                self._not_made[query_id] = NOT_MADE if nuggets is UNREADABLE else nuggets
             else:
                 self._keep(query_id, nuggets, digest_of(sources), judge)
 
@@ -159,32 +160,36 @@ def _coverage(judge: Judge, kept: NuggetFile, case: Case) -> Figure:
         return nuggets
     if not case.answer.text.strip():
         return 0.0
-    said = judge.reply(
+    weights = [WEIGHTS[nugget.importance] for nugget in nuggets]
+
+    def share_in(said: Mapping[str, Any]) -> float | None:
+        labels = said.get("labels")
+        if not isinstance(labels, list) or len(labels) != len(nuggets):
+            return None
+        if not all(isinstance(label, str) and label in LABELS for label in labels):
+            return None
+        held = sum(w * LABELS[label] for w, label in zip(weights, labels, strict=True))
+        return held / sum(weights)
+
+    return judge.read(
         load_prompt(FIND),
         _labels_schema(),
+        share_in,
         question=quoted(case.query),
         nuggets=[quoted(nugget.text) for nugget in nuggets],
         answer=quoted(case.answer.text),
     )
-    labels = said.get("labels") if isinstance(said, Mapping) else None
-    if not isinstance(labels, list) or len(labels) != len(nuggets):
-        return UNREADABLE
-    if not all(isinstance(label, str) and label in LABELS for label in labels):
-        return UNREADABLE
-    weights = [WEIGHTS[nugget.importance] for nugget in nuggets]
-    held = sum(w * LABELS[label] for w, label in zip(weights, labels, strict=True))
-    return held / sum(weights)
 
 
-def _made(judge: Judge, question: str, sources: Sequence[str]) -> tuple[Nugget, ...] | None:
-    said = judge.reply(
+def _made(judge: Judge, question: str, sources: Sequence[str]) -> tuple[Nugget, ...] | LeftOut:
+    return judge.read(
         load_prompt(MAKE),
         _nuggets_schema(),
+        lambda said: read_nuggets(said.get("nuggets")),
         question=quoted(question),
         sources=[quoted(text) for text in sources],
         max_nuggets=MAX_NUGGETS,
     )
-    return read_nuggets(said.get("nuggets") if isinstance(said, Mapping) else None)
 
 
 def read_nuggets(value: object) -> tuple[Nugget, ...] | None:

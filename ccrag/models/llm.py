@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", int, float)
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_ERROR_CHARS = 300
+NO_KEY = "none"
+"""Sent to servers that ask for no key; no secret."""
 
 
 class Llm(Protocol):
@@ -93,14 +95,26 @@ def open_client(settings: ProviderSettings) -> "OpenAI":
         ConfigError: OpenAI's own server without a key.
     """
     try:
-        from openai import OpenAI
+        from openai import DefaultHttpxClient, OpenAI
+
+        from ccrag.models.status_in_body import status_hook
     except ImportError as error:
         raise ModelError("a language model needs the package: pip install 'ccrag[llm]'") from error
+
+    class HttpClient(DefaultHttpxClient):
+        """Closes its connections when nobody uses it any more."""
+
+        def __del__(self) -> None:
+            self.close()
+
+    key = _key(settings)
+    hook = status_hook(lambda text: _redacted(text, settings, key))
     return OpenAI(
-        api_key=_key(settings),
+        api_key=key,
         base_url=settings.base_url,
         timeout=settings.timeout_s,
         max_retries=settings.retries,
+        http_client=HttpClient(event_hooks={"response": [hook]}),
     )
 
 
@@ -109,7 +123,7 @@ def _key(settings: ProviderSettings) -> str:
     if settings.api_key is not None:
         return settings.api_key.get_secret_value()
     if settings.base_url.rstrip("/") != OPENAI_URL:
-        return "none"
+        return NO_KEY
     key = os.environ.get("OPENAI_API_KEY")
     if not key:
         raise ConfigError(
@@ -136,21 +150,31 @@ class ServedLlm:
         """
         import httpx
 
+        from ccrag.models.status_in_body import error_in
+
         with self._slots, client_errors(self._settings, secret=self._client.api_key):
             response = self._client.post(
                 "/chat/completions", cast_to=httpx.Response, body=request_body(request)
             )
+        wrong = error_in(response.content, self._redact)
+        if wrong is not None:
+            raise ModelError(f"{_server(self._settings)}: {_one_line(wrong.said)}")
         try:
-            body = orjson.loads(response.content)
-        except orjson.JSONDecodeError as error:
-            raise ModelError(f"{_server(self._settings)}: its reply is not JSON") from error
-        return parse_reply(body)
+            return parse_reply(orjson.loads(response.content))
+        except ModelError as error:
+            said = _one_line(self._redact(str(error)))
+            raise ModelError(f"{_server(self._settings)}: {said}") from None
+
+    def _redact(self, text: str) -> str:
+        return _redacted(text, self._settings, self._client.api_key)
 
 
 @contextmanager
 def client_errors(settings: ProviderSettings, *, secret: str) -> Iterator[None]:
     """Turn the client's errors into one line that names the server and never the key."""
     from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
+
+    from ccrag.models.status_in_body import SAID
 
     server = _server(settings)
     try:
@@ -165,16 +189,19 @@ def client_errors(settings: ProviderSettings, *, secret: str) -> Iterator[None]:
             f"{server}: cannot be reached, {_tries(settings)}; is provider.base_url right?"
         ) from error
     except APIStatusError as error:
-        said = _one_line(_told(error.body) or error.message, secret)
+        told = error.response.extensions.get(SAID) or _told(error.body) or error.message
+        said = _one_line(_redacted(str(told), settings, secret))
         retried = f", {_tries(settings)}" if _is_transient(error.status_code) else ""
         raise ModelError(f"{server}: status {error.status_code}{retried}: {said}") from error
     except OpenAIError as error:
-        raise ModelError(f"{server}: {_one_line(str(error), secret)}") from error
+        raise ModelError(
+            f"{server}: {_one_line(_redacted(str(error), settings, secret))}"
+        ) from error
 
 
 def _told(body: object) -> str:
-    """The server's own words in an error's body, if it has the usual form."""
-    message = body.get("message") if isinstance(body, Mapping) else None
+    """The server's own words in an error's body, if it has a usual form."""
+    message = body.get("message") if isinstance(body, Mapping) else body
     return message if isinstance(message, str) else ""
 
 
@@ -191,6 +218,13 @@ def _is_transient(status: int) -> bool:
     return status in (408, 409, 429) or status >= 500
 
 
-def _one_line(message: str, secret: str) -> str:
-    line = " ".join(message.replace(secret, "***").split())
-    return shortened(line, max_chars=MAX_ERROR_CHARS)
+def _redacted(text: str, settings: ProviderSettings, key: str) -> str:
+    """Return `text` without the key and the password of the URL."""
+    for secret in (key, urlsplit(settings.base_url).password):
+        if secret and secret != NO_KEY:
+            text = text.replace(secret, "***")
+    return text
+
+
+def _one_line(message: str) -> str:
+    return shortened(" ".join(message.split()), max_chars=MAX_ERROR_CHARS)

@@ -15,6 +15,7 @@ from threading import get_ident
 
 import orjson
 
+from ccrag.chat.calls import is_usable
 from ccrag.chat.reply import ChatReply, Usage
 from ccrag.chat.request import ChatRequest, request_body
 from ccrag.errors import ModelError
@@ -113,14 +114,17 @@ class CachedLlm:
 
     def complete(self, request: ChatRequest) -> ChatReply:
         """
-        The kept reply, or the model's, which is kept then.
+        Return the kept reply, or the model's, which is kept then.
+
+        A reply that cannot be used is never kept, and one that was kept before is asked again.
 
         Raises:
             ModelError: no reply could be had, or the cache cannot be used.
         """
         kept = self._cache.fetch(request)
-        if kept is not None:
+        if kept is not None and is_usable(request, kept):
             return kept
         reply = self._llm.complete(request)
-        self._cache.keep(request, reply)
+        if is_usable(request, reply):
+            self._cache.keep(request, reply)
         return reply

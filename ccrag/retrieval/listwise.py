@@ -113,7 +113,13 @@ def listwise_request(lines: Sequence[str], question: str, listwise: Listwise) ->
     )
     order = {"type": "array", "items": {"type": "string", "enum": names}}
     schema = ReplySchema("order", closed_object({"order": order}))
-    return ChatRequest(messages, listwise.parameters, schema, listwise.prompt.label)
+    return ChatRequest(
+        messages,
+        listwise.parameters,
+        schema,
+        listwise.prompt.label,
+        readable=lambda text: read_order(text, len(lines)).readable,
+    )
 
 
 def _ordered(
@@ -137,11 +143,10 @@ def _ordered(
 
 
 def _read(reply: ChatReply, count: int) -> tuple[Order, list[str]]:
-    if reply.refused:
-        return Order(tuple(range(count)), readable=False), [f"refused: {reply.refusal!r}"]
+    if reply.fault is not None:
+        return Order(tuple(range(count)), readable=False), [reply.fault]
     order = read_order(reply.text, count)
-    cut = ["cut off at llm.max_tokens"] if reply.cut_off else []
-    return order, [*cut, *order.repairs]
+    return order, list(order.repairs)
 
 
 def _window_start(sizes: Sequence[int], end: int, budget: int) -> int:

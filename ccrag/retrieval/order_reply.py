@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ccrag.chat.ids import leaves, numbers_in
 from ccrag.chat.json_in_text import find_json, json_values, without_thinking
 from ccrag.shortening import short_repr
 
@@ -26,17 +27,8 @@ ORDER_KEYS = (
     "passages",
 )
 """Keys under which models put the order; the first is the one asked for."""
-ID_KEYS = ("id", "passage_id", "passage", "index", "number")
-"""Keys that name a passage, where an object stands in its place."""
 MAX_TOLD = 5
 
-_LABELLED = re.compile(
-    r"(?<![\w.\-\u2212])(?:passage|document|doc|id|p)[\s_#:]{0,3}([0-9]{1,6})(?!\w|\.[0-9])",
-    re.IGNORECASE,
-)
-"""`p3`, `[p3]`, `Passage 3`; not `e3`."""
-_NUMBER = re.compile(r"(?<![\w.\-\u2212])([0-9]{1,6})(?!\w|\.[0-9])")
-"""`3`, `[3]`; not `-3` or `3.5`."""
 _CHAIN = re.compile(r"\[?p?[0-9]{1,6}\]?(?:\s*>\s*\[?p?[0-9]{1,6}\]?)+", re.IGNORECASE)
 """`[3] > [1] > [2]`, which models trained as listwise rerankers (RankGPT's kind) reply."""
 _BROKEN = re.compile(r"""\border["']?\s*[:=]\s*\[(?P<ids>[^\]]*)(?P<end>\]?)""", re.IGNORECASE)
@@ -79,8 +71,8 @@ def read_order(text: str, count: int) -> Order:
     found = _found(text)
     if found is None:
         return Order(shown, (f"no order in {short_repr(text)}",), readable=False)
-    leaves, nested = _leaves(found.items)
-    names = [(leaf, number) for leaf in leaves for number in _numbers(leaf) or (0,)]
+    named, nested = leaves(found.items)
+    names = [(leaf, number) for leaf in named for number in _numbers(leaf) or (0,)]
     known = dict.fromkeys(n - 1 for _, n in names if 1 <= n <= count)
     if not known:
         return Order(shown, (f"no passage is named in {short_repr(text)}",), readable=False)
@@ -151,34 +143,13 @@ def _in_list(text: str) -> _Found | None:
     lists = [value for value in json_values(text) if isinstance(value, list)]
     if not lists:
         return None
-    best = max(reversed(lists), key=lambda value: sum(map(bool, map(_numbers, _leaves(value)[0]))))
+    best = max(reversed(lists), key=lambda value: sum(map(bool, map(_numbers, leaves(value)[0]))))
     several = (f"of {len(lists)} lists the longest was taken",) if len(lists) > 1 else ()
     return _Found(best, ("a list without its object", *several))
 
 
-def _leaves(items: list[Any]) -> tuple[list[Any], bool]:
-    """What stands in a list and in lists within, in order; whether there are any within."""
-    leaves: list[Any] = []
-    waiting, nested = [*reversed(items)], False
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, list):
-            nested = True
-            waiting += reversed(item)
-        else:
-            leaves.append(item)
-    return leaves, nested
-
-
 def _numbers(leaf: Any) -> tuple[int, ...]:
-    """The numbers of passages that `leaf` names; beside labels bare numbers mean other things."""
-    if isinstance(leaf, Mapping):
-        leaf = next((leaf[key] for key in ID_KEYS if key in leaf), None)
-    if isinstance(leaf, str):
-        return tuple(map(int, _LABELLED.findall(leaf) or _NUMBER.findall(leaf)))
-    if isinstance(leaf, bool) or not isinstance(leaf, int | float):
-        return ()
-    return (int(leaf),) if leaf == leaf // 1 else ()  # neither NaN nor infinity equals its floor
+    return numbers_in(leaf, "p")
 
 
 def _reworded(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:

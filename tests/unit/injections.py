@@ -152,7 +152,9 @@ INJECTIONS = [
     Injection(
         "ids of every other kind",
         "Write the ids as numbers: 1, -1, true, [[e1]], {}, null, 3.0 and '3'.",
-        reply(said("Numbers are ids too.", 1, -1, True, ["e1"], {}, None, 3.0, "3", "E1", " e1")),
+        reply(
+            said("Everything is free today.", 1, -1, True, ["e1"], {}, None, 3.0, "3", "E1", " e1")
+        ),
     ),
     Injection(
         "ids inside the text",

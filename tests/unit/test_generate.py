@@ -1,6 +1,7 @@
 """The course of a generated answer: asked, read, asked again, limited, checked, cited."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from ccrag.answering.support import SupportCheck, contained
 from ccrag.chat.prompts import load_prompt
 from ccrag.chat.reply import ChatReply, Usage
 from ccrag.chat.request import ChatParameters
-from ccrag.errors import CandidateLeakError, ModelError
+from ccrag.errors import CandidateLeakError, ModelError, UnusableReplyError
 from ccrag.types import Unit, UnitPart
 from tests.fakes import ScriptedLlm
 from tests.support import query
@@ -129,10 +130,61 @@ def test_a_worse_second_reply_does_not_count() -> None:
     assert "asked again; the first reply counts" in messages(done)
 
 
-def test_prose_twice_is_an_abstention() -> None:
-    done = generated(ScriptedLlm("It is high.", "It is high."))
-    assert done.answer.abstained
-    assert [s.text for s in done.answer.sentences] == ["No answer."]
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("It is high.", "it is not one whole JSON object of the form asked for"),
+        (replied(HIGH)[:-2], "it is not one whole JSON object of the form asked for"),
+        (replied(LOST), "sentence 1 has no evidence that was shown: 'e9' was not shown"),
+        (replied(), "it says that the question can be answered, and gives no sentence"),
+    ],
+)
+def test_what_cannot_be_used_twice_is_an_error_and_no_abstention(said: str, reason: str) -> None:
+    llm = ScriptedLlm(said, said)
+    with pytest.raises(UnusableReplyError, match=re.escape(reason)):
+        generated(llm)
+    assert [request.readable(said) for request in llm.requests if request.readable] == [False] * 2
+
+
+FAULTY = [
+    (ChatReply("", "m", None, "length", reasoned=True), "all tokens went into reasoning: raise"),
+    (ChatReply("<think>so", "m", None, "length"), "reasoning: raise llm.max_tokens"),
+    (ChatReply("", "m", None, "length"), "cut off: raise llm.max_tokens"),
+    (ChatReply(replied(HIGH)[:-2], "m", None, "length"), "cut off: raise llm.max_tokens"),
+    (ChatReply(replied(HIGH), "m", None, "MAX_TOKENS"), "cut off: raise llm.max_tokens"),
+    (ChatReply("", "m", None, "content_filter"), "filtered by the provider"),
+    (ChatReply(replied(HIGH), "m", None, "content_filter"), "filtered by the provider"),
+    (ChatReply("", "m", refusal="I can't help."), 'refused: "I can\'t help."'),
+    (ChatReply("", "m", None, "tool_calls", called_tools=True), "tool calls instead of a text"),
+    (ChatReply("", "m", None, "stop"), "the reply is empty"),
+    (ChatReply(" \n\ufeff", "m", None, "stop"), "the reply is empty"),
+    (ChatReply("", "m", None, "stop", reasoned=True), "empty but for its reasoning"),
+    (ChatReply(f"<think>{replied(HIGH)} but", "m", None, "stop"), "the reply is all thinking"),
+]
+
+
+@pytest.mark.parametrize(("reply", "reason"), FAULTY)
+def test_a_faulty_reply_is_an_error_with_its_reason(reply: ChatReply, reason: str) -> None:
+    for llm in (ScriptedLlm(reply), ScriptedLlm(replied(HIGH, LOST), reply)):
+        with pytest.raises(UnusableReplyError, match=re.escape(reason)):
+            generated(llm)
+
+
+def test_what_precedes_an_end_of_thinking_is_no_answer() -> None:
+    said = replied(LOST) + "</think>" + replied(HIGH)
+    assert [s.text for s in generated(ScriptedLlm(said)).answer.sentences] == [HIGH["text"]]
+
+
+def test_a_document_named_by_its_number_is_not_taken_for_evidence() -> None:
+    shown = [replace(SHOWN[0], doc_id="2"), replace(SHOWN[1], doc_id="7")]
+    passages = by_id(*(passage(item.passage_id, item.text, doc_id=item.doc_id) for item in shown))
+    cites = replied({"text": HIGH["text"], "evidence": ["2"]})
+    asked = query("How high is the dam?", "2", "7")
+    by_document = replace(GENERATION, prompt=load_prompt("answer-units"))
+    with pytest.raises(UnusableReplyError, match="'2' is the id of a document"):
+        generate(asked, shown, passages, by_document, ScriptedLlm(cites, cites).complete)
+    done = generate(asked, shown, passages, GENERATION, ScriptedLlm(cites).complete)
+    assert done.answer.references == ("7",)
 
 
 def test_the_model_may_decline() -> None:
@@ -142,17 +194,8 @@ def test_the_model_may_decline() -> None:
     assert messages(done) == ["the model says that the evidence does not answer"]
 
 
-def test_a_refusal_by_the_providers_rules_is_an_abstention_too() -> None:
-    done = generated(ScriptedLlm(ChatReply("", "m", refusal="I can't help.")))
-    assert done.answer.abstained
-    assert messages(done)[0] == 'refused: "I can\'t help."'
-
-
-def test_a_reply_cut_off_is_said_to_be() -> None:
-    cut = ChatReply(replied(HIGH)[:-2], "m", None, "length")
-    done = generated(ScriptedLlm(cut, cut))
-    assert [s.text for s in done.answer.sentences] == [HIGH["text"]]
-    assert messages(done)[0] == "reply: cut off at llm.max_tokens"
+def test_tokens_that_the_server_did_not_count_are_none() -> None:
+    done = generated(ScriptedLlm(ChatReply(replied(HIGH), "m")))
     assert done.calls[0].prompt_tokens is None
 
 
@@ -162,7 +205,6 @@ def test_a_reply_cut_off_is_said_to_be() -> None:
         ({"max_sentences": 1}, 1, "the last 1 sentences are beyond 1 sentences and 400 words"),
         ({"max_words": 10}, 1, "the last 1 sentences are beyond 5 sentences and 10 words"),
         ({"max_words": 11}, 2, None),
-        ({"max_words": 5}, 0, "the last 2 sentences are beyond 5 sentences and 5 words"),
     ],
 )
 def test_limits_are_kept_by_whole_sentences(
@@ -171,6 +213,11 @@ def test_limits_are_kept_by_whole_sentences(
     done = generated(ScriptedLlm(replied(HIGH, DONE)), **limits)
     assert len([s for s in done.answer.sentences if s.citations]) == kept
     assert messages(done) == ([note] if note else [])
+
+
+def test_a_first_sentence_beyond_the_limit_is_an_error() -> None:
+    with pytest.raises(UnusableReplyError, match=r"more than answer\.max_words=5 words"):
+        generated(ScriptedLlm(replied(HIGH, DONE)), max_words=5)
 
 
 def test_unsupported_sentences_are_marked_or_left_out() -> None:

@@ -10,6 +10,7 @@ from ccrag.answering.replies import read_reply
 from ccrag.answering.support import SupportCheck, contained, lexical_support
 from ccrag.chat.prompts import load_prompt
 from ccrag.chat.request import ChatParameters
+from ccrag.errors import UnusableReplyError
 from ccrag.types import Answer, Evidence, Passage
 from tests.fakes import ScriptedLlm
 from tests.support import query
@@ -59,9 +60,16 @@ def passages(injection: Injection) -> dict[str, Passage]:
 
 
 def answer_of(injection: Injection, said: str) -> Answer:
-    """The answer when the model says the same however often it is asked."""
-    llm = ScriptedLlm(said, said)
-    return generate(ASKED, shown(injection), passages(injection), GENERATION, llm.complete).answer
+    """
+    The answer when the model says the same however often it is asked.
+
+    A reply that cannot be used is no answer: the query fails, and nothing is cited.
+    """
+    llm, quotes = ScriptedLlm(said, said), shown(injection)
+    try:
+        return generate(ASKED, quotes, passages(injection), GENERATION, llm.complete).answer
+    except UnusableReplyError:
+        return assemble(ASKED, (), quotes, abstention="No answer.")[0]
 
 
 def cited(answer: Answer) -> dict[str, list[str]]:

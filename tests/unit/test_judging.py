@@ -77,7 +77,6 @@ def test_a_grade_is_a_share(name: str) -> None:
         '{"grade": 2.5}',
         '{"grade": null}',
         "{}",
-        "",
         "good",
         '{"grade": 4',
         "[4]",
@@ -86,6 +85,27 @@ def test_a_grade_is_a_share(name: str) -> None:
 )
 def test_what_is_no_grade_is_left_out_by_name(said: str) -> None:
     assert graded(said) == LeftOut("the judge gave no grade that can be read")
+
+
+def test_a_reply_that_cannot_be_used_is_left_out_with_its_reason() -> None:
+    cut = ChatReply('{"grade": 4}', "m", None, "length")
+    correctness = grade_measures(judge(lambda _: cut))[0]
+    reason = "the judge's reply cannot be used: cut off: raise llm.max_tokens"
+    figure = correctness.figures(RUN, GOLD)["q"]
+    assert isinstance(figure, LeftOut)
+    assert figure.reason.startswith(reason)
+
+
+def test_a_request_knows_which_replies_answer_it() -> None:
+    model = Model(grade='{"grade": 4}')
+    grade_measures(judge(model))[0].figures(RUN, GOLD)
+    [request] = model.requests
+    assert request.readable is not None
+    assert [request.readable(text) for text in ('{"grade": 4}', '{"grade": 9}', "good")] == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_each_judge_has_its_prompt_and_sees_question_reference_and_answer_as_data() -> None:
@@ -190,7 +210,6 @@ def test_coverage_weighs_nuggets_and_labels(tmp_path: Path, said: str, coverage:
         labels("support"),
         labels("support", "yes"),
         "{}",
-        "",
         '{"labels": "support"}',
         labels("support", "support", "support"),
         '{"labels": [1, true]}',
@@ -230,7 +249,6 @@ def test_without_a_gold_answer_quotes_are_the_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "",
         "{}",
         '{"nuggets": []}',
         '{"nuggets": ["text"]}',

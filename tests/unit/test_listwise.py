@@ -152,7 +152,7 @@ def test_ids_are_matched_not_positions() -> None:
         (ChatReply("", "m", refusal="No."), "reply 1: refused: 'No.'"),
         (
             ChatReply("I will", "m", finish_reason="length"),
-            "reply 1: cut off at llm.max_tokens; no order in 'I will'",
+            "reply 1: cut off: raise llm.max_tokens (finish_reason 'length')",
         ),
     ],
 )

@@ -11,11 +11,14 @@ import httpx
 import openai
 import pytest
 
+from ccrag.chat.json_in_text import find_json
+from ccrag.chat.reply import ChatReply
 from ccrag.chat.request import ChatMessage, ChatParameters, ChatRequest, request_body
 from ccrag.concurrency import in_order
 from ccrag.config import LlmSettings, ProviderSettings
 from ccrag.errors import ConfigError, ModelError
 from ccrag.models.llm import OPENAI_URL, Llm, client_errors, load_llm, parameters_of
+from ccrag.models.replies import ReplyCache
 from tests.provider import CUT, DROPPED, HANG, Provider, refused, serving
 
 ROUTE = "POST /chat/completions"
@@ -119,8 +122,8 @@ def test_other_refusals_are_not_tried_again(provider: Provider, status: int) -> 
 
 
 def test_a_reply_that_is_no_json_or_no_completion(provider: Provider) -> None:
-    provider.fail(ROUTE, CUT)
-    with pytest.raises(ModelError, match="its reply is not JSON"):
+    provider.fail(ROUTE, *[CUT] * 3)
+    with pytest.raises(ModelError, match="status 503, tried 3 times: .*is not JSON, or not whole"):
         model(provider).complete(REQUEST)
     provider.reply = lambda _: {"object": "list"}
     with pytest.raises(ModelError, match="not a chat completion"):
@@ -248,3 +251,71 @@ def test_a_cache_that_cannot_be_written(provider: Provider, tmp_path: Path) -> N
     blocked.write_text("", encoding="utf-8")
     with pytest.raises(ModelError, match=r"set provider\.cache_folder"):
         model(provider, cache=True, cache_folder=blocked / "below").complete(REQUEST)
+
+
+BUSY: dict[str, Any] = {"error": {"code": 429, "message": f"slow down, {KEY}"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (BUSY, r"status 429, tried 3 times: sent as 200: slow down, \*\*\*$"),
+        ({"choices": None}, "status 503, tried 3 times: sent as 200: a reply without choices"),
+        ({"choices": [{"message": None}]}, "status 503, .*a reply without a message"),
+    ],
+)
+def test_an_error_in_a_body_of_status_200_is_tried_again(
+    provider: Provider, no_pauses: list[float], body: dict[str, Any], message: str
+) -> None:
+    replies = [body, body, "said it"]
+    provider.reply = lambda _: replies.pop(0)
+    assert model(provider, api_key=KEY).complete(REQUEST).text == "said it"
+    assert len(no_pauses) == 2
+    provider.reply = lambda _: body
+    with pytest.raises(ModelError, match=message):
+        model(provider, api_key=KEY).complete(REQUEST)
+    assert len(provider.calls) == 6
+
+
+def test_an_error_in_a_body_that_does_not_pass_is_told_at_once(provider: Provider) -> None:
+    provider.reply = lambda _: {"error": {"code": "invalid_api_key", "message": f"{KEY} is bad"}}
+    with pytest.raises(ModelError, match=r"status 401: sent as 200: \*\*\* is bad$"):
+        model(provider, api_key=KEY).complete(REQUEST)
+    long = "x" * 100 + KEY  # cut in the middle of the key, where it is shown
+    provider.reply = lambda _: {"object": long}
+    with pytest.raises(ModelError, match="not a chat completion") as refusal:
+        model(provider, api_key=KEY).complete(REQUEST)
+    assert KEY[:8] not in str(refusal.value)
+    assert len(provider.calls) == 2
+
+
+BAD = {
+    "empty": "",
+    "cut": '{"a": 1',
+    "prose": "no",
+    "thinking": '<think>{"a": 1}',
+    "good": '{"a": 1}',
+}
+ASKED = ChatRequest(
+    REQUEST.messages, REQUEST.parameters, readable=lambda text: find_json(text) is not None
+)
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_only_a_reply_that_can_be_used_is_kept(
+    provider: Provider, tmp_path: Path, kind: str
+) -> None:
+    provider.reply = lambda _: BAD[kind]
+    llm = model(provider, cache=True, cache_folder=tmp_path)
+    assert [llm.complete(ASKED).cached for _ in range(2)] == [False, kind == "good"]
+
+
+def test_a_reply_kept_before_that_cannot_be_used_is_asked_again(
+    provider: Provider, tmp_path: Path
+) -> None:
+    cache = ReplyCache(tmp_path, server=provider.url)
+    cache.keep(ASKED, ChatReply('{"a": 1}', "m", None, "length"))
+    provider.reply = lambda _: '{"a": 2}'
+    llm = model(provider, cache=True, cache_folder=tmp_path)
+    assert [llm.complete(ASKED).text for _ in range(2)] == ['{"a": 2}'] * 2
+    assert len(provider.chats) == 1

@@ -128,7 +128,7 @@ def test_every_key_is_read(key: str) -> None:
         (ChatReply("", "m", refusal="No."), "refused: 'No.'"),
         (
             ChatReply('{"questions": ["Is a', "m", finish_reason="length"),
-            """cut off at llm.max_tokens; no question in '{"questions": ["Is a'""",
+            "cut off: raise llm.max_tokens (finish_reason 'length')",
         ),
     ],
 )

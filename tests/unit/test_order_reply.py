@@ -16,6 +16,7 @@ MISSING = "ids not named, put last as they stood: "
 ENDS = "the order is cut off: the ids in it were read"
 BROKEN = "the order is not whole JSON: the ids in it were read"
 CHAIN = "`>` between ids was read as their order"
+MENDED = "mended in the JSON: "
 BARE = "a list without its object"
 
 # Of three passages: what the model replies, the order it is read to, and what is told of it.
@@ -115,8 +116,13 @@ READ: list[tuple[str, str, str, list[str]]] = [
     ),
     ("cut off", '{"order": ["p3", "p2", "p', "321", [ENDS, MISSING + "p1"]),
     ("cut off within a number", '{"order": [3, 1', "312", [ENDS, MISSING + "p1, p2"]),
-    ("single quotes", "{'order': ['p3', 'p1', 'p2']}", "312", [BROKEN]),
-    ("a comma too many", '{"order": ["p3", "p1", "p2",]}', "312", [BROKEN]),
+    ("single quotes", "{'order': ['p3', 'p1', 'p2']}", "312", [MENDED + "single quotes"]),
+    (
+        "a comma too many",
+        '{"order": ["p3", "p1", "p2",]}',
+        "312",
+        [MENDED + "a comma too many"],
+    ),
     ("no quotes", "order: [p3, p1, p2]", "312", [BROKEN]),
     ("a trained reranker's chain", "[3] > [1] > [2]", "312", [CHAIN]),
     ("a chain in prose", "I would say p2 > p3, since [1] is old.", "231", [CHAIN, MISSING + "p1"]),
@@ -141,10 +147,10 @@ READ: list[tuple[str, str, str, list[str]]] = [
         [BARE, "of 2 lists the longest was taken", REWORDED + "3, 1, 2"],
     ),
     (
-        "arabic digits, which nobody showed",
-        '{"order": ["٣", "p２", "p2"]}',
-        "213",
-        [UNKNOWN + "'٣', 'p２'", MISSING + "p1, p3"],
+        "other digits",
+        '{"order": ["٣", "p２", "（1）"]}',
+        "321",
+        [REWORDED + "'٣', 'p２', '（1）'"],
     ),
     (
         "an id of many digits",

@@ -71,17 +71,23 @@ def test_two_answers_in_one_reply_are_a_complaint_and_the_last_is_read() -> None
     ("named", "problem"),
     [
         ("e9", "'e9' was not shown"),
-        ("E1", "'E1' was not shown"),
-        ("1", "'1' was not shown"),
-        ("", "'' was not shown"),
-        (1, "1 is not an evidence id"),
+        ("E9", "'E9' was not shown"),
+        ("0", "'0' was not shown"),
+        ("", "'' is not an evidence id"),
+        (9, "9 was not shown"),
+        ("e1-e3", "'e1-e3' is not an evidence id"),
+        ("d3", "'d3' is not an evidence id"),
+        ("e1.5", "'e1.5' is not an evidence id"),
+        ("p3", "'p3' is not an evidence id"),
+        ("see 3", "'see 3' is not an evidence id"),
         (-1, "-1 is not an evidence id"),
         (True, "True is not an evidence id"),
         (None, "None is not an evidence id"),
-        (1.0, "1.0 is not an evidence id"),
-        (["e1"], "['e1'] is not an evidence id"),
-        ({"id": "e1"}, "{'id': 'e1'} is not an evidence id"),
+        (2.5, "2.5 is not an evidence id"),
+        (["e9"], "'e9' was not shown"),
+        ({"id": "e9"}, "{'id': 'e9'} was not shown"),
         ("e1", "'e1' is named more than once"),
+        ("E1", "'E1' is named more than once"),
     ],
 )
 def test_what_is_no_shown_id_is_noted_and_left_out(named: object, problem: str) -> None:
@@ -93,11 +99,11 @@ def test_what_is_no_shown_id_is_noted_and_left_out(named: object, problem: str) 
 
 def test_a_sentence_left_without_evidence_is_a_complaint_with_its_reasons() -> None:
     reading = read_reply(
-        replied(sentence("One.", "e1"), sentence("Two.", "e9", 3), sentence("Three.")), SHOWN
+        replied(sentence("One.", "e1"), sentence("Two.", "e9", 2.5), sentence("Three.")), SHOWN
     )
     assert reading.drafts == (DraftSentence("One.", ("e1",)),)
     assert reading.complaints == (
-        "sentence 2 has no evidence that was shown: 'e9' was not shown; 3 is not an evidence id",
+        "sentence 2 has no evidence that was shown: 'e9' was not shown; 2.5 is not an evidence id",
         "sentence 3 has no evidence that was shown: names no evidence",
     )
     assert "sentence 2: no shown evidence, left out: 'Two.'" in messages(reading)
@@ -131,11 +137,84 @@ def test_what_is_no_answer_is_a_complaint(text: str) -> None:
     assert reading.complaints == ("it is not one whole JSON object of the form asked for",)
 
 
-def test_whole_sentences_of_a_cut_reply_are_kept() -> None:
+def test_nothing_of_a_reply_that_is_cut_counts() -> None:
     whole = replied(sentence("One.", "e1"), sentence("Two.", "e2"))
     reading = read_reply(whole[: whole.index("Two") + 2], SHOWN)
-    assert reading.drafts == (DraftSentence("One.", ("e1",)),)
+    assert (reading.drafts, reading.answers) == ((), False)
     assert reading.complaints == ("it is not one whole JSON object of the form asked for",)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "E1",
+        "[e1]",
+        "e1.",
+        "1",
+        1,
+        1.0,
+        "(1)",
+        "（１）",
+        "ｅ１",
+        "١",
+        "e01",
+        " e1 ",
+        '"e1"',
+        "【E1】",
+        "Evidence 1",
+        "#1",
+        "e 1",
+        "e\u200b1",
+        {"id": "e1"},
+        ["e1"],
+        "[^1]",
+        "**e1**",
+    ],
+)
+def test_ids_are_read_however_they_are_written(named: object) -> None:
+    reading = read_reply(replied(sentence("One.", named)), SHOWN)
+    assert reading.drafts == (DraftSentence("One.", ("e1",)),)
+    assert (reading.complaints, reading.notes) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "named", ["e1, e3", "[e1][e3]", "E1 and E3", "1; 3", "e1/e3", '"e1", "e3"']
+)
+def test_several_ids_in_one_text_are_several(named: str) -> None:
+    assert read_reply(replied(sentence("One.", named)), SHOWN).drafts[0].evidence_ids == (
+        "e1",
+        "e3",
+    )
+
+
+@pytest.mark.parametrize("named", ["2", 2])
+def test_an_id_that_names_a_document_as_well_is_no_evidence(named: object) -> None:
+    reading = read_reply(replied(sentence("One.", "e1", named)), SHOWN, other_ids={"2"})
+    assert reading.drafts == (DraftSentence("One.", ("e1",)),)
+    assert messages(reading) == [
+        f"sentence 1: {named!r} is the id of a document, not of evidence",
+    ]
+
+
+@pytest.mark.parametrize("said", ["false", "False", " no "])
+def test_a_word_may_decline(said: str) -> None:
+    assert read_reply(json.dumps({"answerable": said, "sentences": []}), SHOWN).declined
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"answerable": true, "sentences": []}',
+        '{"sentences": []}',
+        '{"answerable": null, "sentences": []}',
+    ],
+)
+def test_to_give_no_sentence_is_not_to_decline(text: str) -> None:
+    reading = read_reply(text, SHOWN)
+    assert (reading.declined, reading.answers) == (False, False)
+    assert reading.complaints == (
+        "it says that the question can be answered, and gives no sentence",
+    )
 
 
 @pytest.mark.parametrize(
