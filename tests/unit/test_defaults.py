@@ -10,8 +10,8 @@ from ccrag.defaults import (
     unnamed_pipeline,
 )
 from ccrag.layers import load_settings
-from ccrag.opening import needs_query_vectors
 from ccrag.pipeline import needs_llm, needs_reranker
+from ccrag.stages.asking import needs_query_vectors
 from ccrag.stages.signals import needs_tokens
 
 ALL: set[Extra] = {"neural", "minilm"}

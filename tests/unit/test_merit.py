@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ccrag.answering.evidence import CandidateSentence, candidate_sentences
 from ccrag.answering.merit import MAX_PASSED, Merit, by_merit, merits
+from ccrag.answering.wellformed import Defect
 from tests.unit.stages import passage
 
 
@@ -27,7 +28,8 @@ def order(*given_merits: Merit, at_most: int = 10) -> list[int]:
     return [found.index(chosen) for chosen in by_merit(found, by_key, at_most=at_most)]
 
 
-SHORT, CAPTION, PLAIN = ("short",), ("caption",), ()
+SHORT: tuple[Defect, ...] = ("short",)
+CAPTION: tuple[Defect, ...] = ("caption",)
 
 
 @pytest.mark.parametrize(

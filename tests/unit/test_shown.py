@@ -1,6 +1,6 @@
-import pytest
-
 """Everything that was read as evidence, by sentence or by paragraph."""
+
+import pytest
 
 from ccrag.answering.shown import everything
 from ccrag.corpus.sections import is_heading
@@ -44,7 +44,7 @@ def test_spans_are_the_documents_and_scores_the_best_of_a_piece() -> None:
     assert (first.start, first.end, first.score) == (0, start + 7, 0.9)
     assert second.score == 0.0
     assert ONE.text[first.start : first.end] == first.text
-    assert everything([], {}, paragraphs=True) == ()
+    assert everything([], {}, paragraphs=True, is_heading=is_heading) == ()
 
 
 @pytest.mark.parametrize("paragraphs", [False, True])
