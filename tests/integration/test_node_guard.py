@@ -7,6 +7,7 @@ import stat
 import struct
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import orjson
@@ -57,7 +58,7 @@ def send(
     connection.putrequest(method, path, skip_host="Host" in named, skip_accept_encoding=True)
     for name, value in {"Content-Length": str(len(body)), **named}.items():
         connection.putheader(name, value)
-    connection.endheaders(body.encode())
+    connection.endheaders(body.encode() or None)
     answer = connection.getresponse()
     found = answer.status, answer.read()
     connection.close()
@@ -148,6 +149,23 @@ def test_what_is_no_request_is_answered_without_a_word_of_it(node: NodeState) ->
         assert answer.split(b" ", 2)[1] in (b"400", b"401", b"403"), answer
         assert b"ccrag-guarded" not in answer
         assert b"2.19" not in answer
+
+
+def test_nothing_of_a_strangers_body_is_kept(node: NodeState) -> None:
+    size = 95_000_000  # just below what the engine takes
+    head = f"POST /_bulk HTTP/1.1\r\nHost: 127.0.0.1:{node.port}\r\nContent-Length: {size}\r\n\r\n"
+    before = psutil.Process(node.pid).memory_info().rss
+    with ExitStack() as open_ones:
+        for _ in range(2):
+            plain = socket.create_connection(("127.0.0.1", node.port), timeout=30)
+            open_ones.enter_context(plain).sendall(head.encode())
+            for _ in range(size // 1_000_000 - 1):
+                plain.sendall(b"x" * 1_000_000)
+        grown = psutil.Process(node.pid).memory_info().rss - before
+    assert grown < 60_000_000
+    waiting = {"Expect": "100-continue", "Content-Length": "1000000"}
+    assert send(node, "POST", "/_bulk", **waiting)[0] == 401
+    assert send(node, "POST", "/_bulk", "x" * 20_000_000)[0] == 401
 
 
 def _transport_request(action: str) -> bytes:

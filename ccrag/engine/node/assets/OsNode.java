@@ -1,3 +1,14 @@
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMessage;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,10 +27,10 @@ import org.opensearch.common.util.PageCacheRecycler;
 import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.common.io.stream.NamedWriteableRegistry;
 import org.opensearch.core.indices.breaker.CircuitBreakerService;
-import org.opensearch.core.rest.RestStatus;
 import org.opensearch.core.xcontent.NamedXContentRegistry;
 import org.opensearch.env.Environment;
 import org.opensearch.http.HttpServerTransport;
+import org.opensearch.http.netty4.Netty4HttpServerTransport;
 import org.opensearch.index.mapper.MapperExtrasPlugin;
 import org.opensearch.index.reindex.ReindexPlugin;
 import org.opensearch.knn.plugin.KNNPlugin;
@@ -27,12 +38,10 @@ import org.opensearch.node.InternalSettingsPreparer;
 import org.opensearch.node.Node;
 import org.opensearch.painless.PainlessPlugin;
 import org.opensearch.plugins.Plugin;
-import org.opensearch.rest.BytesRestResponse;
-import org.opensearch.rest.RestChannel;
-import org.opensearch.rest.RestRequest;
 import org.opensearch.telemetry.tracing.Tracer;
 import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.Netty4Plugin;
+import org.opensearch.transport.SharedGroupFactory;
 import org.opensearch.transport.TransportInterceptor;
 import org.opensearch.transport.TransportRequest;
 import org.opensearch.transport.TransportRequestHandler;
@@ -75,17 +84,19 @@ public final class OsNode {
                 HttpServerTransport.Dispatcher dispatcher,
                 ClusterSettings clusterSettings,
                 Tracer tracer) {
-            return super.getHttpTransports(
-                    settings,
-                    threadPool,
-                    bigArrays,
-                    pageCacheRecycler,
-                    circuitBreakerService,
-                    xContentRegistry,
-                    networkService,
-                    new Guard(dispatcher),
-                    clusterSettings,
-                    tracer);
+            return Map.of(
+                    NETTY_HTTP_TRANSPORT_NAME,
+                    () ->
+                            new GuardedHttp(
+                                    settings,
+                                    networkService,
+                                    bigArrays,
+                                    threadPool,
+                                    xContentRegistry,
+                                    dispatcher,
+                                    clusterSettings,
+                                    new SharedGroupFactory(settings),
+                                    tracer));
         }
 
         @Override
@@ -95,63 +106,117 @@ public final class OsNode {
         }
     }
 
-    /** Answers what a browser or another account of this machine sends, before any handler does. */
-    private static final class Guard implements HttpServerTransport.Dispatcher {
-        private final HttpServerTransport.Dispatcher guarded;
-
-        Guard(HttpServerTransport.Dispatcher guarded) {
-            this.guarded = guarded;
+    /** HTTP with the guard in front of all that reads a body or an address. */
+    private static final class GuardedHttp extends Netty4HttpServerTransport {
+        GuardedHttp(
+                Settings settings,
+                NetworkService networkService,
+                BigArrays bigArrays,
+                ThreadPool threadPool,
+                NamedXContentRegistry xContentRegistry,
+                Dispatcher dispatcher,
+                ClusterSettings clusterSettings,
+                SharedGroupFactory sharedGroupFactory,
+                Tracer tracer) {
+            super(
+                    settings,
+                    networkService,
+                    bigArrays,
+                    threadPool,
+                    xContentRegistry,
+                    dispatcher,
+                    clusterSettings,
+                    sharedGroupFactory,
+                    tracer);
         }
 
         @Override
-        public void dispatchRequest(
-                RestRequest request, RestChannel channel, ThreadContext threadContext) {
-            if (request.header("Origin") != null) {
-                refuse(channel, RestStatus.FORBIDDEN, "requests of web pages are refused");
-            } else if (!isOurs(request)) {
-                refuse(channel, RestStatus.FORBIDDEN, "the Host header names another host");
-            } else if (!holdsSecret(request)) {
-                refuse(
-                        channel,
-                        RestStatus.UNAUTHORIZED,
-                        "the secret of this start of the node is needed, as a bearer token");
-            } else {
-                guarded.dispatchRequest(request, channel, threadContext);
+        protected ChannelInboundHandlerAdapter createHeaderVerifier() {
+            return new Guard();
+        }
+    }
+
+    /**
+     * Turns away what a browser or another account of this machine sends, by its head alone; of its
+     * body nothing is kept. One per connection.
+     */
+    private static final class Guard extends ChannelInboundHandlerAdapter {
+        /** What the request under way is told; null: it may pass. */
+        private String refusal;
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (message instanceof HttpRequest) {
+                refusal = refusalOf((HttpRequest) message, port(context));
+            }
+            if (refusal == null) {
+                context.fireChannelRead(message);
+                return;
+            }
+            // Told at the end of the body: a client that still sends would not hear it.
+            boolean ends =
+                    message instanceof LastHttpContent
+                            || message instanceof HttpMessage
+                                    && (HttpUtil.is100ContinueExpected((HttpMessage) message)
+                                            || isBroken((HttpMessage) message));
+            ReferenceCountUtil.release(message);
+            if (ends) {
+                context.writeAndFlush(Unpooled.copiedBuffer(refusal, StandardCharsets.US_ASCII))
+                        .addListener(ChannelFutureListener.CLOSE);
             }
         }
 
-        @Override
-        public void dispatchBadRequest(
-                RestChannel channel, ThreadContext threadContext, Throwable cause) {
-            refuse(channel, RestStatus.BAD_REQUEST, "no HTTP request that can be read");
+        private static int port(ChannelHandlerContext context) {
+            return ((InetSocketAddress) context.channel().localAddress()).getPort();
+        }
+
+        private static boolean isBroken(HttpMessage request) {
+            return request.decoderResult().isFailure();
+        }
+
+        private static String refusalOf(HttpRequest request, int port) {
+            HttpHeaders headers = request.headers();
+            if (isBroken(request)) {
+                return answer(400, "Bad Request", "no HTTP request that can be read");
+            }
+            if (headers.contains("Origin")) {
+                return answer(403, "Forbidden", "requests of web pages are refused");
+            }
+            if (!isOurs(headers.getAll("Host"), port)) {
+                return answer(403, "Forbidden", "the Host header names another host");
+            }
+            if (!holdsSecret(headers.getAll("Authorization"))) {
+                return answer(
+                        401,
+                        "Unauthorized",
+                        "the secret of this start of the node is needed, as a bearer token");
+            }
+            return null;
         }
 
         /** A name that an attacker's name server pointed here is none of these. */
-        private static boolean isOurs(RestRequest request) {
-            int port = request.getHttpChannel().getLocalAddress().getPort();
-            List<String> hosts = request.getAllHeaderValues("Host");
-            return hosts != null
-                    && hosts.size() == 1
+        private static boolean isOurs(List<String> hosts, int port) {
+            return hosts.size() == 1
                     && List.of("127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port)
                             .contains(hosts.get(0));
         }
 
-        private static boolean holdsSecret(RestRequest request) {
-            List<String> given = request.getAllHeaderValues("Authorization");
-            return given != null
-                    && given.size() == 1
+        private static boolean holdsSecret(List<String> given) {
+            return given.size() == 1
                     && MessageDigest.isEqual(
                             given.get(0).getBytes(StandardCharsets.UTF_8), expected);
         }
 
-        private static void refuse(RestChannel channel, RestStatus status, String reason) {
+        /** A whole response: the handler that would write one stands behind this one. */
+        private static String answer(int status, String phrase, String reason) {
             String body =
-                    "{\"error\":{\"type\":\"ccrag_guard\",\"reason\":\"%s\"},\"status\":%d}\n";
-            channel.sendResponse(
-                    new BytesRestResponse(
-                            status,
-                            "application/json; charset=UTF-8",
-                            String.format(body, reason, status.getStatus())));
+                    String.format(
+                            "{\"error\":{\"type\":\"ccrag_guard\",\"reason\":\"%s\"},\"status\":%d}\n",
+                            reason, status);
+            return String.format(
+                    "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=UTF-8\r\n"
+                            + "Content-Length: %d\r\nConnection: close\r\n\r\n%s",
+                    status, phrase, body.length(), body);
         }
     }
 
