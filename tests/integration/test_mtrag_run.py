@@ -97,7 +97,7 @@ def test_another_format_does_not_go_on_with_an_unfinished_run(
     failed = ccrag("run", asked, *at, "--format", "mtrag-a", "--out", out, code=1)
     assert "does not hold collection 'fica'" in failed.stderr
     other = ccrag("run", asked, *at, "--format", "mtrag-c", "--resume", "--out", out, code=1)
-    assert "an unfinished run with other settings" in other.stderr
+    assert "differs in: the format" in other.stderr
 
 
 def test_what_is_asked_of_no_index_or_of_no_tasks(tmp_path: Path, at: Sequence[object]) -> None:
