@@ -77,8 +77,9 @@ class EmptyCandidatesError(InputError):
 
     def __init__(self, query_id: str) -> None:
         self.query_id = query_id
+        asked = of_query(query_id).removesuffix(": ") or "the question"
         super().__init__(
-            f"{of_query(query_id)}no candidate documents; "
+            f"{asked} has no candidate documents; "
             "name some, or ask for the whole index explicitly (--all)"
         )
 

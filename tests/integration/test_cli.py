@@ -142,7 +142,7 @@ def test_show_body_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ([], "one of --docs, --docs-file, --collection, --all"),
         (["--docs", "a", "--all"], "one of --docs, --docs-file, --collection, --all"),
-        (["--docs", ","], "has no candidate documents"),
+        (["--docs", ","], "error: the question has no candidate documents"),
         (["--docs", "nope"], "does not hold 'nope'"),
         (["--docs", "res1", "--set", "rerank.nope=1"], "unknown setting rerank.nope"),
         (["--docs", "res1", "--pipeline", "nope"], "no pipeline 'nope'"),

@@ -103,7 +103,11 @@ def test_a_grid_is_run_measured_shown_and_not_run_again(bench: Bench, made: list
 
 def test_runs_of_other_settings_are_made_anew_and_only_those(bench: Bench, made: list[str]) -> None:
     bench.run("--pipelines", "single-query-bm25,default")
-    changed = bench.run("--pipelines", "concat-baseline,default", "--set", "select.passages=3")
+    changes = ("--pipelines", "concat-baseline,default", "--set", "select.passages=3")
+    refused = bench.run(*changes, code=1)
+    assert "differs in: select.passages 20 (here 3); use another --out, or --over" in refused.stderr
+    assert made == ["single-query-bm25", "default"]
+    changed = bench.run(*changes, "--overwrite")
     assert made == ["single-query-bm25", "default", "concat-baseline", "default"]
     assert "default: of other settings, index or queries, made anew" in changed.stderr
 
@@ -124,6 +128,7 @@ def test_a_stopped_run_goes_on(
         asked.extend(query.query_id for query in queries)
         return whole(self, queries, **options)
 
+    monkeypatch.setattr("ccrag.experiment.running.WARM_UP_QUERIES", 0)
     monkeypatch.setattr(Pipeline, "run", stopping)
     pipelines = ("--pipelines", "single-query-bm25,default")
     stopped = bench.run(*pipelines, code=1)
@@ -139,7 +144,10 @@ def test_a_stopped_run_goes_on(
 
 def test_a_missing_index_is_said_before_anything_is_run(bench: Bench, made: list[str]) -> None:
     refused = bench.run("--pipelines", "single-query-bm25,hybrid", code=1)
-    assert f"ccrag index PATH... --index {bench.index} --pipeline hybrid" in refused.stderr
+    assert (
+        f"ccrag index PATH... --index {bench.index} --pipeline single-query-bm25,hybrid"
+        in refused.stderr
+    )
     assert (made, bench.out.exists()) == ([], False)
 
 

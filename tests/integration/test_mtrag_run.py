@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.integration.commands import ccrag
+from tests.integration.commands import ccrag, provenance
 from tests.integration.example import write_lines
 
 pytestmark = pytest.mark.usefixtures("on_engine", "fake_models")
@@ -76,6 +76,7 @@ def test_generation_from_given_contexts_needs_no_index(tmp_path: Path) -> None:
     ccrag("run", asked, *at, "--out", out)
     ccrag("validate", out, "--format", "mtrag-b", "--queries", asked)
     first = predictions(out)[0]
+    assert all(query["seconds"]["evidence"] > 0 for query in provenance(out)["queries"])
     assert first["contexts"] == contexts
     assert any(context["text"] in first["predictions"][0]["text"] for context in contexts)
 
@@ -97,7 +98,7 @@ def test_another_format_does_not_go_on_with_an_unfinished_run(
     failed = ccrag("run", asked, *at, "--format", "mtrag-a", "--out", out, code=1)
     assert "does not hold collection 'fica'" in failed.stderr
     other = ccrag("run", asked, *at, "--format", "mtrag-c", "--resume", "--out", out, code=1)
-    assert "an unfinished run with other settings" in other.stderr
+    assert "differs in: the format" in other.stderr
 
 
 def test_what_is_asked_of_no_index_or_of_no_tasks(tmp_path: Path, at: Sequence[object]) -> None:
