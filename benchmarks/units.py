@@ -184,7 +184,9 @@ def main() -> None:
         build_example(folder, given.questions)
         queries, gold, texts = read_example(folder)
         for overrides in ([], ["units.grouping=document"]):
-            index_documents([folder / "documents.jsonl"], NAME, load_settings("linked", overrides), replace=True)
+            index_documents(
+                [folder / "documents.jsonl"], NAME, load_settings("linked", overrides), replace=True
+            )
     found = QuotesFound(gold, texts)
     groups = grouped(queries, gold)
     figures = measure(queries, found)

@@ -83,7 +83,11 @@ def find_change(
         after[doc_id] = frozenset((*links, *cites[doc_id]))
     old = {**changed, **going, **linking}
     edges = _edge_changes(client, index, old, after, added=added, going=going)
-    touched = {doc_id for doc_id, known in linking.items() if after[doc_id] != known.targets}
+    touched = {
+        doc_id
+        for doc_id, known in linking.items()
+        if after[doc_id] != known.targets or cites[doc_id] != known.cites
+    }
     touched |= edges.keys() - added - changed.keys() - going.keys()
     return Change(
         added=frozenset(added),

@@ -1,7 +1,7 @@
 """Work in threads: ahead of its reader, in order, or one at a time."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Full, Queue
 from threading import Event, Lock, Thread
@@ -20,12 +20,12 @@ class _End:
         self.error = error
 
 
-def prefetched(items: Iterable[T], *, depth: int) -> Iterator[T]:
+def prefetched(items: Iterable[T], *, depth: int) -> Generator[T, None, None]:
     """
     Yield `items` in order while a thread makes up to `depth` of them ahead.
 
-    An error in `items` is raised here, after the items before it. When the reader stops early the
-    thread ends too.
+    An error in `items` is raised here, after the items before it. When the reader stops early, the
+    thread ends before `close` returns: close it (`contextlib.closing`) before what it reads from.
     """
     queue: Queue[T | _End] = Queue(maxsize=depth)
     stopped = Event()

@@ -162,7 +162,8 @@ class Update:
             if len(links) < len(source["links"]):
                 source["links"] = links
                 source["digest"] = document_digest(parse_document(doc_id, source))
-            source["cites"] = list(change.cites.get(doc_id, source["cites"]))
+            if doc_id in change.cites:
+                source["cites"] = list(change.cites[doc_id])
             source["edges"] = change.edges_of(doc_id)
             found[doc_id] = source
         return found

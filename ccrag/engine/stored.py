@@ -20,7 +20,7 @@ from ccrag.types import JSON, DocId, Passage
 IDS_PER_REQUEST = 1_000
 WHOLE_PER_REQUEST = 50
 """Documents read with their texts, which may be long."""
-Fields = Sequence[str] | bool
+Fields = Sequence[str] | JSON | bool
 MAX_COLLECTIONS = 10_000
 POLL_S = 0.2
 WRITING_ENDS_S = 60.0

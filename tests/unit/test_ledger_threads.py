@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
@@ -42,10 +43,10 @@ def test_closing_while_others_ask_ends_in_an_error_not_a_crash() -> None:
 
 
 def test_a_failing_writer_ends_the_reader_before_the_ledger_closes() -> None:
-    ledger, asked = Ledger(), []
+    ledger, asked = Ledger(), list[int]()
     ledger.enter("d", Origin(0, 1))
 
-    def read() -> object:
+    def read() -> Iterator[int]:
         for number in range(100_000):
             asked.append(ledger.edges("d"))
             yield number
