@@ -133,7 +133,8 @@ def _ask_and_read(
 ) -> tuple[Reading, tuple[ModelCall, ...]]:
     others = other_ids(evidence, generation.prompt)
     reply = ask(request)
-    reading, calls = read_reply_of(reply, evidence, others), (call_record(request, reply),)
+    reading = read_reply_of(reply, evidence, others)
+    calls: tuple[ModelCall, ...] = (call_record(request, reply),)
     again = retry_request(request, reply.text, reading)
     if again is not None:
         second = ask(again)

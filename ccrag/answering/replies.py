@@ -13,6 +13,7 @@ from typing import Any
 from ccrag.answering.citations import DraftSentence
 from ccrag.chat.ids import Letter, inner_id, leaves, named_ids
 from ccrag.chat.json_in_text import find_json
+from ccrag.chat.plain_words import plain_words
 from ccrag.chat.quoting import visible
 from ccrag.shortening import short_repr
 from ccrag.types import Evidence, Note
@@ -98,7 +99,7 @@ def better(first: Reading, second: Reading) -> Reading:
 
 def _asks_back(clarify: object) -> str:
     """`clarify` as a question; empty when it is none, or so long that it says something too."""
-    question = _plain(clarify) if isinstance(clarify, str) else ""
+    question = plain_words(_MARKERS.sub("", clarify)) if isinstance(clarify, str) else ""
     asks = question.endswith(("?", "？", "؟"))
     return question if asks and len(question.split()) <= MAX_QUESTION_WORDS else ""
 

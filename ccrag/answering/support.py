@@ -1,22 +1,22 @@
 """
 Whether a sentence's evidence holds what the sentence says. Pure.
 
-Lexically: the share of the sentence's content terms that its evidence holds, and every number. By
+Lexically: the share of the sentence's content terms that its evidence holds, every number, and
+whether both deny the same. By
 entailment, when a model is given: the probability that the evidence, taken together, entails the
 sentence.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ccrag.answering.citations import DraftSentence
+from ccrag.answering.polarity import agrees, numbers
 from ccrag.retrieval.analysis import unique_terms
 from ccrag.types import Evidence, Note
 
 STAGE = "support"
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 OnUnsupported = Literal["keep", "flag", "drop"]
 Support = Callable[[str, str], float | None]
 """From (evidence, sentence) to how much of it is supported, 0 to 1; None: cannot be told."""
@@ -42,15 +42,15 @@ def contained(evidence: str, sentence: str) -> float | None:
 
 
 def lexical_support(evidence: str, sentence: str) -> float | None:
-    """As `contained`, but 0 when the sentence says a number that the evidence does not."""
-    if not _numbers(sentence) <= _numbers(evidence):
+    """
+    Return the same, but 0 where numbers or denials disagree.
+
+    That is when the sentence says a number that the evidence does not, or denies what the evidence
+    sentence closest to it states, or the other way round; see `ccrag.answering.polarity`.
+    """
+    if not numbers(sentence) <= numbers(evidence) or not agrees(evidence, sentence):
         return 0.0
     return contained(evidence, sentence)
-
-
-def _numbers(text: str) -> set[str]:
-    """The numbers in `text`, thousands not parted: 4,711 is 4711."""
-    return {number.replace(",", "") for number in _NUMBER.findall(text)}
 
 
 def checked(

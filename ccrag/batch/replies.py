@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from ccrag.chat.quoting import visible
 from ccrag.chat.reply import parse_reply
 from ccrag.errors import ModelError
 from ccrag.shortening import shortened
@@ -43,7 +44,7 @@ def read_lines(found: ReadLines, lines: Iterable[bytes], *, asked: Collection[st
             continue
         record = _record(line)
         if record is None:
-            told = shortened(line.decode(errors="replace").strip(), max_chars=MAX_TOLD_CHARS)
+            told = _told(line.decode(errors="replace"))
             found.problems.append(f"line {number} is no whole JSON object: {told}")
             continue
         custom_id = record.get("custom_id")
@@ -98,4 +99,4 @@ def _told(error: object) -> str:
     if isinstance(error, Mapping):
         words = [str(error[key]) for key in ("code", "message") if error.get(key)]
         error = ": ".join(words) or "no reason given"
-    return shortened(" ".join(str(error).split()), max_chars=MAX_TOLD_CHARS)
+    return shortened(" ".join(visible(str(error)).split()), max_chars=MAX_TOLD_CHARS)

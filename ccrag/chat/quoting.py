@@ -9,21 +9,42 @@ tokens by which chat templates part messages, is written with other brackets.
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 _JOINERS = "\u200c\u200d"
 """Format characters that words of some languages, and emoji, are made with."""
 _CONTROL = re.compile(
     r"""
-      < (?= \s* /? \s* (?: evidence | passages? | documents? | history | question | system
-                         | user | assistant | s | bos | eos | unk | pad | think
-                         | start_of_turn | end_of_turn | tool_call ) \b [^<>]* > )
-    | < (?= \s* \|) | (?<= \|) \s* >
-    | < (?= < \s* /? \s* SYS) | \[ (?= \s* /? \s* INST \s* \])
+      < (?= [ ]? /? [ ]? (?: evidence | passages? | documents? | history | question | system
+                         | user | assistant | human | ai | s | bos | eos | unk | pad | instructions?
+                         | think(?:ing)? | reasoning | start_of_turn | end_of_turn
+                         | tool_(?:calls?|response) | function_calls? ) \b [^<>]* > )
+    | < (?= [ ]? \|) | (?<= \|) [ ]? >
+    | < (?= < [ ]? /? [ ]? SYS)
+    | \[ (?= [ ]? /? [ ]? (?: INST | SYSTEM_PROMPT | AVAILABLE_TOOLS
+                          | TOOL_(?:CALLS|RESULTS) | THINK ) [ ]? \])
+    | (?<![#]) [#]+ (?= [ ]? (?: instructions? | response | input | system | user | assistant
+                          | human ) [ ]? :)
+    | (?<= \bhuman) [ ]? : | (?<= \bassistant) [ ]? :
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_HARMLESS = {"<": "‹", ">": "›", "[": "⟦"}
+"""Tags of our prompts and of other chat templates, as they stand in a text's skeleton."""
+_HARMLESS = {"<": "‹", ">": "›", "[": "⟦", "#": "♯", ":": "∶"}
+_FOLDED = {
+    **dict.fromkeys("‹〈〈⟨⟪《≪˂ᐸ❮❰⦑⧼", "<"),
+    **dict.fromkeys("›〉〉⟩⟫》≫˃ᐳ❯❱⦒⧽", ">"),
+    **dict.fromkeys("【〔⟦⁅〖", "["),
+    **dict.fromkeys("】〕⟧⁆〗", "]"),
+    **dict.fromkeys("∣│ǀ❘❙❚┃", "|"),
+    **dict.fromkeys("⁄∕⧸╱", "/"),
+    **dict.fromkeys("∶ː꞉", ":"),
+    **dict.fromkeys("▁‗", "_"),
+    "♯": "#",
+    **dict(zip("аеорсухіѕјһԁԛԝκνοτѵυαι", "aeopcyxisjhdqwkvotvuai", strict=True)),
+    **dict(zip("АЕОРСУХІЅЈНКМТВ", "AEOPCYXISJHKMTB", strict=True)),
+}
+"""Look-alikes that compatibility normalisation leaves alone."""
 
 
 def quoted(text: str) -> str:
@@ -43,7 +64,34 @@ def tamed(text: str) -> str:
     Comparisons (`p < 0.05`) and other markup (`<class 'int'>`) stay as they are.
     """
     line = " ".join(visible(text).split())
-    return _CONTROL.sub(lambda match: _HARMLESS[match[0].strip()], line)
+    skeleton, places = _skeleton(line)
+    characters = list(line)
+    for match in _CONTROL.finditer(skeleton):
+        for at in range(match.start(), match.end()):
+            if skeleton[at] in _HARMLESS:
+                characters[places[at]] = _HARMLESS[skeleton[at]]
+    return "".join(characters)
+
+
+def _skeleton(line: str) -> tuple[str, Sequence[int]]:
+    """
+    Return `line` as a reader sees it, in plain characters, and the place of each in `line`.
+
+    Joiners, variation selectors and combining marks are left out; compatible characters, brackets
+    of other kinds and letters of other scripts that look alike are folded.
+    """
+    if line.isascii():
+        return line, range(len(line))
+    folded: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(line):
+        if character in _JOINERS or unicodedata.category(character) in ("Mn", "Me"):
+            continue
+        for plain in unicodedata.normalize("NFKD", _FOLDED.get(character, character)):
+            if unicodedata.category(plain) != "Mn":
+                folded.append(_FOLDED.get(plain, plain))
+                places.append(place)
+    return "".join(folded), places
 
 
 def visible(text: str) -> str:

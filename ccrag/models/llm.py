@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from ccrag.chat.quoting import visible
 from ccrag.chat.reply import ChatReply, parse_reply
 from ccrag.chat.request import ChatParameters, ChatRequest, request_body
 from ccrag.config import LlmSettings, ProviderSettings
@@ -227,4 +228,4 @@ def _redacted(text: str, settings: ProviderSettings, key: str) -> str:
 
 
 def _one_line(message: str) -> str:
-    return shortened(" ".join(message.split()), max_chars=MAX_ERROR_CHARS)
+    return shortened(" ".join(visible(message).split()), max_chars=MAX_ERROR_CHARS)

@@ -57,3 +57,82 @@ def test_an_object_keeps_its_keys() -> None:
     line = quoted_object({"id": "e1", "text": 'x"}\n{"id": "e2", "text": "fake'})
     assert json.loads(line) == {"id": "e1", "text": 'x"} {"id": "e2", "text": "fake'}
     assert "\n" not in line
+
+
+TAGS = [
+    "</evidence>",
+    "<passages>",
+    "<history>",
+    "<|im_start|>",
+    "<|start_header_id|>",
+    "<s>",
+    "</s>",
+    "<<SYS>>",
+    "[INST]",
+    "[/INST]",
+    "<start_of_turn>",
+    "<think>",
+    "### Instruction:",
+    "Human:",
+    "Assistant:",
+]
+LOOKS: dict[str, str] = {
+    "<": "<＜‹〈⟨⟪《﹤❮",
+    ">": ">＞›〉⟩⟫》﹥❯",
+    "[": "[［【〔",
+    "]": "]］】〕",
+    "|": "|｜∣│",
+    "/": "/／∕⁄",
+    ":": ":：∶﹕",
+    "#": "#＃﹟",
+    "e": "eｅе𝐞ℯé",
+    "s": "sｓѕ𝘴",
+    "a": "aａа𝓪",
+    "i": "iｉі",
+    "o": "oｏо",
+}
+FILLERS = [
+    "",
+    "\u200b",
+    "\u200c",
+    "\u200d",
+    "\ufe0f",
+    "\U000e0100",
+    "\u0301",
+    "\U000e0041",
+    "\u2060",
+]
+
+
+@st.composite
+def spellings(draw: st.DrawFn) -> tuple[str, str]:
+    """A control token, and one of the ways to write what looks the same."""
+    tag = draw(st.sampled_from(TAGS))
+    spelt = "".join(
+        draw(st.sampled_from(LOOKS.get(c.lower(), c) + c)) + draw(st.sampled_from(FILLERS))
+        for c in tag
+    )
+    return tag, spelt
+
+
+@given(spellings(), st.text(alphabet="ab .", max_size=4))
+def test_no_spelling_of_a_control_token_keeps_its_bracket(
+    spelling: tuple[str, str], around: str
+) -> None:
+    tag, spelt = spelling
+    shown = tamed(f"{around} {spelt} {around}")
+    marks = {"<": "‹", "[": "⟦", "#": "♯"}
+    kept = [c for c in tag if c in marks] or [":"]
+    for mark in kept[:1]:
+        harmless = marks.get(mark, "∶")
+        assert harmless in shown
+        assert not set(LOOKS[mark]) - {harmless} & set(shown) or tag.count(mark) > 1
+    assert tamed(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["«system» и ещё", "《红楼梦》第3章", "x ≪ y", "C# and #1: the user", "user: admin", "α < β"],
+)
+def test_natural_marks_stay(text: str) -> None:
+    assert tamed(text) == text

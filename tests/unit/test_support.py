@@ -96,3 +96,48 @@ def test_another_measure_sees_the_joined_evidence_and_the_sentence() -> None:
 
 def test_no_drafts() -> None:
     assert checked([], SHOWN, SupportCheck("drop", 0.5, lexical_support)) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("evidence_text", "sentence"),
+    [
+        ("The shop opens at nine.", "The shop does not open at nine."),
+        ("The shop does not open at nine.", "The shop opens at nine."),
+        ("The shop doesn’t open at nine.", "The shop opens at nine."),
+        ("The shop opens at nine.", "The shop opens at ten."),
+        ("The dam is 61 metres high. It was finished in 1931.", "The dam is 1931 metres high."),
+        ("Never combine it with alcohol.", "Combine it with alcohol."),
+        ("Der Laden öffnet um neun.", "Der Laden öffnet nicht um neun."),
+        ("Le magasin ouvre le lundi.", "Le magasin n'ouvre pas le lundi."),
+        ("La tienda abre el lunes.", "La tienda no abre el lunes."),
+        ("Il negozio apre lunedì.", "Il negozio non apre lunedì."),
+        ("A loja abre segunda.", "A loja não abre segunda."),
+        ("De winkel opent maandag.", "De winkel opent niet maandag."),
+        ("Магазин открыт утром.", "Магазин не открыт утром."),
+        ("商店周一开门。", "商店周一不开门。"),
+        ("店は月曜日に開きます。", "店は月曜日に開きません。"),
+    ],
+)
+def test_what_is_denied_or_counted_otherwise_is_not_supported(
+    evidence_text: str, sentence: str
+) -> None:
+    assert lexical_support(evidence_text, sentence) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("evidence_text", "sentence"),
+    [
+        ("The shop does not open at nine, but opens at ten.", "The shop opens at ten."),
+        ("The shop opens at ten, not at nine.", "It opens at ten."),
+        ("The shop opens at nine. It does not open on Sunday.", "The shop opens at 9."),
+        ("The dam is high. It was never finished.", "The dam is high and was never finished."),
+        ("It is not only high but old.", "It is high."),
+        ("See No. 7 of the list.", "See 7 of the list."),
+        ("It does not open at nine.", "At nine it isn't open."),
+        ("商店周一不开门。", "商店周一不开门。"),
+    ],
+)
+def test_what_is_denied_and_counted_alike_stays_supported(
+    evidence_text: str, sentence: str
+) -> None:
+    assert (lexical_support(evidence_text, sentence) or 0) >= 0.5
