@@ -3,17 +3,18 @@
 import re
 
 _CITATION = re.compile(
-    r"\s*\[\s*\d+(?:\s*[-–,;]\s*\d+)*\s*\]"  # "[3]", "[4, 7-9]"
+    # A run of blanks is tried from its beginning alone, or long ones would cost their square.
+    r"(?:(?<!\s)\s+)?\[\s*\d+(?:\s*[-–,;]\s*\d+)*\s*\]"  # "[3]", "[4, 7-9]"
     r"|(?<=[a-z]{4})\d{1,2}(?:,\d{1,2})*(?=[.,;]?(?:\s|$))"  # "capacity36,37": raised numbers
 )
-_ASIDE = re.compile(r"\s*\([^()]*\)")
+_ASIDE = re.compile(r"(?:(?<!\s)\s+)?\([^()]*\)")
 _CONNECTIVE = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|consequently"
     r"|nevertheless|nonetheless|accordingly|similarly|likewise|besides|finally|as such"
     r"|for example|for instance|in particular|on the other hand|in contrast|as a result),\s+",
     re.IGNORECASE,
 )
-_SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
+_SPACE_BEFORE_MARK = re.compile(r"(?<!\s)\s+([.,;:!?])")
 
 
 def trimmed(text: str) -> str:
