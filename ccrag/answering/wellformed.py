@@ -65,7 +65,7 @@ _NUMBERED = re.compile(
     r"|\d+(?:\.\s?\d+)+\.?\s+[A-Z][\w-]*\s+(?:and|of|in|for|[A-Z])"  # "2.1 Prior Work We ..."
 )
 _REFERENCE = re.compile(
-    r"https?:|www\.|\bdoi\b|\barxiv\s*:|\bissn\b|\bisbn\b|\bretrieved from\b|\S@\S+\.\w"
+    r"https?:|www\.|\bdoi\b|\barxiv\s*:|\bissn\b|\bisbn\b|\bretrieved from\b|\S@[^\s@]+\.\w"
     r"|\b(?:19|20)\d\d\s*;\s*\d"  # "2017;54(4):211"
     r"|\b\d+\s?\(\d+\)\s?:\s?\d"  # "3 (2): 222"
     r"|\b\d{1,4}:\s?\d+[-–]\d+(?![\d:])"  # "33: 103-22", but not "10:30-11:00"
