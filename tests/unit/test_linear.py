@@ -34,7 +34,7 @@ LENGTH = 2_000
 FLOOR_S = 0.004
 """What takes less is not worth a second look."""
 MAX_RATIO = 2.5
-TRIES = 3
+TRIES = 6
 ANCHORED = {"match", "fullmatch"}
 MATCHED = {"_TABLE_ROW"}
 """Used under another name."""
