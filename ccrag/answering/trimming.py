@@ -6,13 +6,14 @@ import re
 _CITATION = re.compile(
     r"(?<!\bin)(?<!\bof)(?<!\bto)(?<!\bis)(?<!\bare)(?<!\bfrom)(?<!\bwithin)(?<!\bbetween)"
     r"(?<!\brange)(?<!\binterval)(?<!\blist)(?<!\barray)(?<!\bvector)(?<![=:,<>(])"
-    r"\s+\[\s*[1-9]\d*(?:\s*[-–,;]\s*[1-9]\d*)*\s*\]"
+    # A run of blanks is tried from its beginning alone, or long ones would cost their square.
+    r"(?<!\s)\s+\[\s*[1-9]\d*(?:\s*[-–,;]\s*[1-9]\d*)*\s*\]"
     r"|(?<=[a-z]{4})\d{1,2}(?:,\d{1,2})+(?=[.,;]?(?:\s|$))",  # "capacity36,37": raised numbers
     re.IGNORECASE,
 )
 # Only what points elsewhere, "(Smith et al., 2019)", "(see Fig. 3)": another may be the answer
 _ASIDE = re.compile(
-    r"\s*\((?:see |e\.g\. |cf\. )?"
+    r"(?:(?<!\s)\s+)?\((?:see |e\.g\. |cf\. )?"
     r"(?:(?-i:[A-Z])[^()\d]*,? (?:19|20)\d\d[a-z]?(?:[;,] [^()]*)?"
     r"|(?:figs?|figures?|tables?|tabs?|eqs?|refs?|sections?|appendix)\.? [^()]*)\)",
     re.IGNORECASE,
@@ -23,7 +24,7 @@ _CONNECTIVE = re.compile(
     r"|on the other hand|in contrast|as a result),\s+",  # "for example" is part of the claim
     re.IGNORECASE,
 )
-_SPACE_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
+_SPACE_BEFORE_MARK = re.compile(r"(?<!\s)\s+([.,;:!?])")
 
 
 def trimmed(text: str) -> str:

@@ -54,7 +54,7 @@ _ABBREVIATED_END = re.compile(
     re.IGNORECASE,
 )
 _OPEN_LIST_END = re.compile(r"[:;]\s+\(?(?:\d{1,2}|[a-z])[.)]+$")  # "... the following: 1."
-_PAGE_BREAK = re.compile(r"\n\s*\d{1,4}\s*\n|\f")
+_PAGE_BREAK = re.compile(r"(?<=\n)[^\S\n]*\d{1,4}[^\S\n]*(?=\n)|\f")
 _CAPTION = re.compile(
     r"(?:(?:supplementary|extended data|suppl?\.?)\s+)?"
     r"(?:fig(?:ure|s|ures)?|tab(?:le|s|les)?|scheme|box|chart|plate|panel|algorithm|listing)"

@@ -28,7 +28,7 @@ _STYLE = re.compile(
 )
 _MACRO = re.compile(r"\\([A-Za-z]+)")
 _SPACED_LETTERS = re.compile(r"(?<![^\W_])(?:[A-Za-z0-9] ){2,}[A-Za-z0-9](?![^\W_])")
-_SCRIPT = re.compile(r"[\s}]*([_^])[\s{]*(?=[\w*+-])")
+_SCRIPT = re.compile(r"(?:(?<![\s}])[\s}]+)?([_^])[\s{]*(?=[\w*+-])")
 _MATH_MARKS = re.compile(r"[{}$\\]")
 _TEXT_MARKS = re.compile(r"\*\*|`+")
 _SPACE = re.compile(r"\s+")
