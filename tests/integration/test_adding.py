@@ -110,7 +110,7 @@ def everything(client: OpenSearch, name: str) -> bytes:
 
 
 @settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     derandomize=True,
     phases=[Phase.generate],
