@@ -11,7 +11,8 @@ MAX_MESSAGE_CHARS = 500
 _VARYING = re.compile(
     r"'(?:[^'\\]|\\.)*'"  # quoted names, ids and texts
     r"|\"(?:[^\"\\]|\\.)*\""
-    r"|(?<!HTTP )(?<![\w.])[\w.:/#-]*\d[\w.:/#-]*"  # numbers and ids; the status of a reply stays
+    # Numbers and ids; the status of a reply stays. A run is looked at from its beginning alone.
+    r"|(?<!HTTP )(?<![\w.:/#-])(?=[\w.:/#-]*\d)[\w.:/#-]+"
 )
 """What differs between two messages of one cause."""
 

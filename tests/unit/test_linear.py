@@ -19,7 +19,7 @@ import ccrag
 from ccrag.answering.polarity import agrees
 from ccrag.answering.replies import read_reply
 from ccrag.answering.trimming import trimmed
-from ccrag.answering.wellformed import defect
+from ccrag.answering.wellformed import defects, habits_of
 from ccrag.chat.json_in_text import find_json, without_thinking
 from ccrag.chat.plain_words import plain_words
 from ccrag.chat.quoting import tamed
@@ -119,6 +119,7 @@ def literals() -> Iterator[re.Pattern[str]]:
                 and node.func.value.id == "re"
                 and node.func.attr in ("sub", "split", "search", "findall", "finditer")
                 and isinstance(node.args[0], ast.Constant)
+                and isinstance(node.args[0].value, str)
             ):
                 yield re.compile(node.args[0].value)
 
@@ -169,7 +170,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "tokens": estimate_tokens,
     "headings": find_headings,
     "trimmed": trimmed,
-    "defect": lambda text: defect(text, min_words=1),
+    "defects": lambda text: defects(text, habits_of([text], min_words=1, max_words=None)),
     "plain": plain,
     "tamed": tamed,
     "plain words": plain_words,

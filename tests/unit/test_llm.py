@@ -267,7 +267,7 @@ BUSY: dict[str, Any] = {"error": {"code": 429, "message": f"slow down, {KEY}"}}
 def test_an_error_in_a_body_of_status_200_is_tried_again(
     provider: Provider, no_pauses: list[float], body: dict[str, Any], message: str
 ) -> None:
-    replies = [body, body, "said it"]
+    replies: list[str | dict[str, Any]] = [body, body, "said it"]
     provider.reply = lambda _: replies.pop(0)
     assert model(provider, api_key=KEY).complete(REQUEST).text == "said it"
     assert len(no_pauses) == 2

@@ -22,7 +22,7 @@ _WIDE = CJK + "\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff1f
 _WIDE_LINE_END = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 _MARK = re.compile(r"#{1,6}\s|`{3}|~{3}|\|")
 """What begins a block of another kind in Markdown."""
-_FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*(`{3,})", re.MULTILINE)
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:(?:language|lang|highlight|highlight-source)-|brush:\s*|sourceCode\s+)"
     r"(?!default\b|none\b|text\b|source\b)([\w+#.-]+)"
