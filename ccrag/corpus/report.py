@@ -204,7 +204,7 @@ class LoadReport:
             kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(self.unsupported.items()))
             yield f"files of other kinds left out: {kinds}"
             for kind in sorted(self.unsupported):
-                if how := how_to_convert("" if kind == "without suffix" else kind):
+                if how := how_to_convert(kind):
                     yield f"  to read {kind}: {how}"
 
     def _warning_lines(self) -> Iterator[str]:

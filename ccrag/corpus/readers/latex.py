@@ -48,7 +48,7 @@ def read_latex(path: Path, data: bytes) -> Page:
     markup = _converted(source)
     root = parse(markup)
     if not "".join(map(str, root.itertext())).strip():
-        raise RecordError("field", "it holds no text")
+        raise RecordError("no text", "it holds no text")
     labels = dict([*_number_formulas(root), *_number_floats(root)])
     _refer(root, labels)
     _cite(root)

@@ -254,10 +254,10 @@ def _refuse_textless(file: _File, text: str) -> None:
     if any(character.isalnum() for character in text):
         return
     if file.meaningless:
-        problem = "the fonts of the PDF do not say which characters they show"
+        problem = "the fonts of the PDF do not say which characters they show;"
     else:
         problem = "the PDF holds no text; is it scanned?"
-    raise RecordError("field", f"{problem} recognise its text first (OCR)")
+    raise RecordError("no text", f"{problem} recognise its text first (OCR)")
 
 
 def _page_losses(file: _File) -> Iterator[Loss]:
