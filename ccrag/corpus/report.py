@@ -278,5 +278,5 @@ def page_problems(page: Page) -> Iterator[str]:
         if whole is None or loss.intended or loss.count <= MAX_LOST_SHARE * whole:
             continue
         kind = loss.kind if loss.kind.startswith(loss.unit) else f"{loss.unit} of {loss.kind}"
-        of_all = f" of {whole:,}" if loss.unit == "pages" and whole else ""
+        of_all = f" of {whole:,}" if loss.unit == "pages" and loss.count <= whole else ""
         yield f"{loss.count:,}{of_all} {kind}{f' ({loss.where})' if loss.where else ''}"
