@@ -40,7 +40,10 @@ class Cause:
         """Return one line: the message, and of several places how many and the first three."""
         told = shortened(self.message, max_chars=MAX_MESSAGE_CHARS)
         if len(self.places) == 1:
-            return told if self.places[0] in told else f"{self.places[0]}: {told}"
+            place = self.places[0]
+            # Unquoted within a message, `2` may be a count and `a` a word.
+            named = repr(place) in told or _whole(place).match(told)
+            return told if named else f"{place}: {told}"
         shown = ", ".join(self.places[:PLACES_SHOWN])
         more = ", …" if len(self.places) > PLACES_SHOWN else ""
         return f"{len(self.places):,} {noun} ({shown}{more}), the first: {told}"
@@ -73,4 +76,9 @@ def cause_lines(troubles: Iterable[Trouble], *, noun: str, verbose: bool = False
 
 
 def _template(trouble: Trouble) -> str:
-    return _VARYING.sub("…", trouble.message.replace(trouble.place, "…"))
+    return _VARYING.sub("…", _whole(trouble.place).sub("…", trouble.message))
+
+
+def _whole(place: str) -> re.Pattern[str]:
+    """A place where it stands by itself: query `1` is not named by `127.0.0.1` or `10`."""
+    return re.compile(rf"(?<![\w./-]){re.escape(place)}(?![\w/-]|\.\w)")

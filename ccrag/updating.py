@@ -61,6 +61,8 @@ class UpdateReport:
     """Others whose citation edges or links changed."""
     items: dict[str, int]
     """Items an index holds more (or fewer, below 0) than before, by alias."""
+    changed_ids: tuple[DocId, ...] = ()
+    """Which documents changed, sorted."""
     dropped: tuple[str, ...] = ()
     """Aliases that could not be kept up and went."""
 
@@ -111,6 +113,7 @@ class Update:
             documents=self._documents.meta["documents"] + len(change.added) - len(change.removed),
             added=len(change.added),
             changed=len(change.changed),
+            changed_ids=tuple(sorted(change.changed)),
             unchanged=change.unchanged,
             removed=len(change.removed),
             touched=len(change.touched),

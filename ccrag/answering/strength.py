@@ -47,7 +47,9 @@ def strength_of(
         if word not in STOP_WORDS:
             asked.setdefault(stem(word), word)
     if not evidence:
-        return Strength("none", "no evidence", 0.0, tuple(asked.values()))
+        looked = f"none was taken from the {len(among)} passages read"
+        reason = looked if among else "no passage of the candidates was found"
+        return Strength("none", f"no evidence: {reason}", 0.0, tuple(asked.values()))
     held = {stem(word) for text in evidence for word in words(text)}
     frequency = Counter(term for text in among for term in frozenset(terms(text)))
     weights = {term: idf(frequency[term], len(among)) for term in asked}

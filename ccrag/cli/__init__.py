@@ -3,6 +3,11 @@ The command line: one file a command group, no logic. Heavy modules are imported
 so that `ccrag --help` is quick.
 """
 
+import codecs
+import io
+import sys
+from typing import TextIO
+
 import typer
 
 from ccrag import __version__
@@ -65,4 +70,20 @@ def _root(
 
 def main() -> None:
     """Entry point of `ccrag` and `python -m ccrag`."""
+    _write_any_character(sys.stdout, sys.stderr)
     app()
+
+
+def _write_any_character(*streams: TextIO) -> None:
+    """
+    Let texts hold what the locale has no bytes for: documents do.
+
+    A locale of ASCII alone (`LC_ALL=C`) says nothing about the terminal; UTF-8 is written there.
+    Elsewhere such a character is written as its escape.
+    """
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            is_ascii = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(
+                encoding="utf-8" if is_ascii else stream.encoding, errors="backslashreplace"
+            )

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ccrag.indexing import AddReport, IndexReport
 
 
+MAX_SHOWN = 5
+"""Ids of documents that are named."""
+
+
 class OnError(StrEnum):
     """What a bad record does."""
 
@@ -126,10 +130,11 @@ def _delete(index: str, ids: str, overrides: list[str]) -> None:
                 f"{alias}: dropped, its grouping file may name what is deleted; build it anew"
             )
         if report.absent:
-            more = f" and {len(report.absent) - 5} more" if len(report.absent) > 5 else ""
+            absent = len(report.absent)
+            more = f" and {absent - MAX_SHOWN} more" if absent > MAX_SHOWN else ""
             typer.echo(
                 f"not in {index}, deleted before or never there: "
-                f"{', '.join(report.absent[:5])}{more}"
+                f"{', '.join(report.absent[:MAX_SHOWN])}{more}"
             )
         typer.echo(
             f"{index}: {report.documents} documents deleted, with {report.vectors} kept vectors "
@@ -151,6 +156,10 @@ def _print_added(report: "AddReport", name: str) -> None:
     """stdout: what the index holds now; stderr: what of the input needs attention."""
     _print_input(report.loaded, report.encoded)
     done = report.updated
+    if done.changed_ids:
+        more = f" and {done.changed - MAX_SHOWN} more" if done.changed > MAX_SHOWN else ""
+        shown = ", ".join(done.changed_ids[:MAX_SHOWN])
+        typer.echo(f"held before with another text or other fields: {shown}{more}", err=True)
     for alias, grown in done.items.items():
         typer.echo(f"{alias}: {grown:+d} items")
     others = f", {done.touched} others with other citation edges" if done.touched else ""

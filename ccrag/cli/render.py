@@ -73,11 +73,12 @@ def search_json(result: Result, *, top_n: int, explain: bool) -> dict[str, Any]:
 
 
 def _weakness(result: Result) -> list[RenderableType]:
-    """A line before an answer whose evidence does not match the question."""
+    """A line before an answer whose evidence does not match the question, or that has none."""
     strength = result.answer.strength
-    if strength is None or strength.level != "weak":
+    if strength is None or strength.level == "strong":
         return []
-    return [Text(f"weak evidence: {clean(strength.reason)}", style="yellow")]
+    weak = "weak evidence: " if strength.level == "weak" else ""
+    return [Text(f"{weak}{clean(strength.reason)}", style="yellow")]
 
 
 def _answer_text(result: Result) -> Text:

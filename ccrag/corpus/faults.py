@@ -6,8 +6,11 @@ from typing import Literal, NamedTuple
 from ccrag.corpus.kinds import data_suffix
 from ccrag.errors import InputError
 
-Fault = Literal["encoding", "syntax", "id", "field", "duplicate", "size", "file"]
-"""What can be wrong with one record; "file": with all that is left of its file."""
+Fault = Literal["encoding", "syntax", "id", "field", "duplicate", "size", "file", "no text"]
+"""
+What can be wrong with one record; "file": with all that is left of its file; "no text": it is a
+page file that holds nothing to be found, such as scans or a page that a script makes.
+"""
 
 
 class RecordError(InputError):

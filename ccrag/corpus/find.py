@@ -1,6 +1,7 @@
 """Which files documents are read from, and the ids of those that are one document each."""
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,12 +14,18 @@ from ccrag.corpus.kinds import (
     RECORD_SUFFIXES,
     data_suffix,
     how_to_convert,
+    is_page,
     is_supported,
     unpacked_name,
 )
-from ccrag.corpus.packed import DEFAULT_SIZES, read_whole
+from ccrag.corpus.packed import DEFAULT_SIZES, open_data, read_whole
+from ccrag.corpus.readers.encodings import bom_encoding
 from ccrag.corpus.report import LoadReport
 from ccrag.errors import InputError
+
+_HEAD_BYTES = 4_096
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""Bytes that plain text has in no encoding but UTF-16 and UTF-32; ESC begins those of ISO-2022."""
 
 
 class SourceFile(NamedTuple):
@@ -71,7 +78,7 @@ def find_files(paths: Iterable[Path], report: LoadReport) -> list[SourceFile]:
 
 
 def _with_ids(found: list[_Found], report: LoadReport) -> list[SourceFile]:
-    pages = [file.ids() for file in found if data_suffix(file.path) in PAGE_SUFFIXES]
+    pages = [file.ids() for file in found if is_page(file.path)]
     names = Counter(name for name, _, _ in pages)
     below = Counter(inside for _, inside, _ in pages)
     files = []
@@ -90,6 +97,8 @@ def _files_at(path: Path, report: LoadReport) -> Iterator[_Found]:
         raise InputError("no such file or folder", path=path)
     elif not is_supported(path):
         raise InputError(_not_read(path), path=path)
+    elif not data_suffix(path) and (kind := _kind_without_suffix(path)):
+        raise InputError(f"{kind}; only plain text is read from a file without suffix", path=path)
     else:
         yield _Found(path, path)
 
@@ -123,10 +132,25 @@ def _files_below(folder: Path, report: LoadReport) -> Iterator[_Found]:
 def _kind_left_out(path: Path) -> str | None:
     """What kind of file this is if it is not read; None if it is."""
     if not is_supported(path):
-        return data_suffix(path) or "without suffix"
+        return data_suffix(path)
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         return "no regular file"
+    if not data_suffix(path):
+        return _kind_without_suffix(path)
     return ".tex that is part of another" if _is_part(path) else None
+
+
+def _kind_without_suffix(path: Path) -> str | None:
+    """What a file without suffix is, such as a program; None for plain text, as of a README."""
+    try:
+        with open_data(path) as file:
+            head = file.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+    except RecordError:  # said when it is read
+        return None
+    if head.startswith(b"#!"):
+        return "program without suffix"
+    is_text = bool(bom_encoding(head)[0]) or not _CONTROLS.search(head)
+    return None if is_text else "without suffix, no plain text"
 
 
 def _is_part(path: Path) -> bool:

@@ -28,7 +28,7 @@ _HOW = (
     ((".xml", ".nxml"), "pandoc -f jats {} -o {}.md for papers, -f docbook for manuals"),
     ((".yaml", ".yml"), "write its records as JSONL"),
     ((".tab", ".psv"), "rename it to .tsv if tabs part its cells"),
-    ((".log", ".me", ".in", ""), _RENAME),
+    ((".log", ".me", ".in"), _RENAME),
     ((".ps", ".eps"), "ps2pdf {}"),
     ((".djvu",), "djvutxt {} {}.txt"),
     ((".mht", ".mhtml"), "save the page as .html"),
@@ -54,9 +54,18 @@ def data_suffix(path: Path) -> str:
     return Path(unpacked_name(path.name)).suffix.lower()
 
 
+def is_page(path: Path) -> bool:
+    """
+    Tell whether a file of this name is one document: by its suffix, or because it has none.
+
+    Without a suffix it is plain text if its bytes are, which `find` looks at.
+    """
+    return data_suffix(path) in ("", *PAGE_SUFFIXES)
+
+
 def is_supported(path: Path) -> bool:
     """Tell whether documents are read from files of this name."""
-    return data_suffix(path) in (*RECORD_SUFFIXES, *PAGE_SUFFIXES)
+    return is_page(path) or data_suffix(path) in RECORD_SUFFIXES
 
 
 def how_to_convert(suffix: str, *, file: str = "FILE") -> str | None:

@@ -13,7 +13,7 @@ from ccrag.corpus.faults import Place, RecordError, at
 from ccrag.corpus.fields import TABLE_COLUMNS, document_of, unwrapped
 from ccrag.corpus.find import SourceFile as SourceFile
 from ccrag.corpus.find import find_files as find_files
-from ccrag.corpus.kinds import PAGE_SUFFIXES, TABLE_SUFFIXES, data_suffix
+from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix, is_page
 from ccrag.corpus.ledger import Ledger, Origin
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
 from ccrag.corpus.pages import read_page
@@ -84,7 +84,7 @@ def _documents_in(
     file: SourceFile, report: LoadReport, sizes: SizeLimits
 ) -> Iterator[tuple[int, Document | RecordError]]:
     """The documents of one file, or what is wrong with them, after their numbers."""
-    if data_suffix(file.path) in PAGE_SUFFIXES:
+    if is_page(file.path):
         yield 1, _page(file, report, sizes)
         return
     number = 0
@@ -134,7 +134,9 @@ def read_documents(
 
     Args:
         collections: the collection that all documents of a file belong to, by file.
-        on_error: at a record that cannot be used, stop, or count it in `report` and go on.
+        on_error: at a record that cannot be used, stop, or count it in `report` and go on. A page
+            file without text, one of several files, is always counted: nothing of it could be read,
+            whatever the user mends, and it is no reason to lose the others.
         ledger: where ids are compared, so that of several documents with one id only the first is
             yielded and the others are errors; without it, ids are not compared.
         sizes: what may be read of one file.
@@ -158,6 +160,6 @@ def read_documents(
                 continue
             if found.path is None:
                 at(place, found)
-            if on_error == "stop":
+            if on_error == "stop" and (found.fault != "no text" or len(files) == 1):
                 raise found
             report.skip(found)

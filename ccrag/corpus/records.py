@@ -6,6 +6,7 @@ A broken record is yielded as an error in its place, so that a caller may skip i
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from ccrag.errors import InputError
 
 Record = tuple[int, Mapping[str, object] | RecordError]
 """The fields of a record, or what is wrong with it, after its number (see `Place`)."""
+_NAME_ENDS = re.compile(rb'"\s*:')
+"""What stands after every name in JSON; never fewer than there are names."""
 
 
 def read_records(
@@ -82,26 +85,37 @@ def _read_jsonl(path: Path, lines: RecordLines) -> Iterator[Record]:
 
 def _name_given_twice(line: bytes, fields: Mapping[str, object]) -> RecordError | None:
     """What is wrong if a field has two values, of which the parser keeps the last in silence."""
-    if line.count(b'":') == len(fields):
+    if len(_NAME_ENDS.findall(line)) == len(fields):
         return None  # as good as always, and quick to see
-    for name in fields:
-        if line.count(b'"%s"' % name.encode()) > 1:
-            pairs = _pairs(line)
-            if any(key == name and value != dict(pairs)[name] for key, value in pairs):
-                return RecordError("syntax", f"the field {name!r} stands twice, with two values")
-    return None
+    names = (b'"%s"' % name.encode() for name in fields)
+    if b"\\u" not in line and all(line.count(name) <= 1 for name in names):
+        return None  # what looked like a name lies deeper, or in a text
+    return _stands_twice(json.loads(line, object_pairs_hook=_object_of))
 
 
-def _pairs(line: bytes) -> list[tuple[str, object]]:
-    """The names and values of a JSON object, in order, none left out."""
-    objects: list[list[tuple[str, object]]] = []
+class _Conflicting(dict[str, object]):
+    """A JSON object that names a field twice, with two values."""
 
-    def note(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        objects.append(pairs)
-        return dict(pairs)
+    field = ""
 
-    json.loads(line, object_pairs_hook=note)
-    return objects[-1]  # the outermost is closed last
+
+def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object of these names and values, in order, none left out."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        for name, value in pairs:
+            if value != fields[name]:
+                conflicting = _Conflicting(fields)
+                conflicting.field = name
+                return conflicting
+    return fields
+
+
+def _stands_twice(item: object) -> RecordError | None:
+    """What is wrong with an object read by `_object_of`, if it names a field twice."""
+    if not isinstance(item, _Conflicting):
+        return None
+    return RecordError("syntax", f"the field {item.field!r} stands twice, with two values")
 
 
 def _why_not_json(line: bytes, error: orjson.JSONDecodeError, path: Path) -> RecordError:
@@ -137,6 +151,8 @@ def _read_json(path: Path, data: bytes) -> Iterator[Record]:
         fields: Mapping[str, object] | RecordError
         if not isinstance(item, dict):
             fields = _not_an_object(item)
+        elif twice := _stands_twice(item):
+            fields = twice
         elif checked or _is_storable(item):
             fields = item
         else:
@@ -151,10 +167,14 @@ def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
     checked = True
     try:
         value = orjson.loads(data)
+        if len(_NAME_ENDS.findall(data)) != _names_in(value):  # or a text holds what looks so
+            value = json.loads(data, object_pairs_hook=_object_of)
     except orjson.JSONDecodeError as error:
         value, checked = _parse_with_surrogates(path, data, error), False
     lists = [value]
     if isinstance(value, dict):
+        if not _is_record(value) and (twice := _stands_twice(value)):
+            raise InputError(twice.problem, path=path)
         lists = [[value]]
         if not _is_record(value):
             lists = [item for item in value.values() if isinstance(item, list)]
@@ -162,6 +182,19 @@ def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
         problem = "expected a JSON list, an object that holds exactly one list, or one record"
         raise InputError(problem, path=path)
     return lists[0], checked
+
+
+def _names_in(value: object) -> int:
+    """How many names the objects in a JSON value have, at any depth."""
+    names, inside = 0, [value]
+    while inside:
+        item = inside.pop()
+        if isinstance(item, dict):
+            names += len(item)
+            inside += item.values()
+        elif isinstance(item, list):
+            inside += item
+    return names
 
 
 def _is_record(value: Mapping[str, object]) -> bool:
@@ -177,7 +210,7 @@ def _parse_with_surrogates(path: Path, data: bytes, error: json.JSONDecodeError)
     try:
         text = decode(data, path=path)
         if "surrogate" in error.msg:
-            return json.loads(text)
+            return json.loads(text, object_pairs_hook=_object_of)
     except RecordError as encoding:
         raise InputError(encoding.problem, path=path) from error
     except json.JSONDecodeError as other:

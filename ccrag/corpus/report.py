@@ -204,7 +204,7 @@ class LoadReport:
             kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(self.unsupported.items()))
             yield f"files of other kinds left out: {kinds}"
             for kind in sorted(self.unsupported):
-                if how := how_to_convert("" if kind == "without suffix" else kind):
+                if how := how_to_convert(kind):
                     yield f"  to read {kind}: {how}"
 
     def _warning_lines(self) -> Iterator[str]:
@@ -278,5 +278,5 @@ def page_problems(page: Page) -> Iterator[str]:
         if whole is None or loss.intended or loss.count <= MAX_LOST_SHARE * whole:
             continue
         kind = loss.kind if loss.kind.startswith(loss.unit) else f"{loss.unit} of {loss.kind}"
-        of_all = f" of {whole:,}" if loss.unit == "pages" and whole else ""
+        of_all = f" of {whole:,}" if loss.unit == "pages" and loss.count <= whole else ""
         yield f"{loss.count:,}{of_all} {kind}{f' ({loss.where})' if loss.where else ''}"

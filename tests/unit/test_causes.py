@@ -52,3 +52,16 @@ def test_twenty_thousand_unknown_ids_make_a_short_message_without_an_id_nobody_g
     assert message.startswith("index 'demo' does not hold 'document-0', 'document-1'")
     assert "(20,000 in all)" in message
     assert len(message) < 400
+
+
+def test_ids_that_are_numbers_are_told_from_other_numbers() -> None:
+    message = "127.0.0.1: status 429, tried 2 times: slow down"
+    assert cause_lines([Trouble(n, message) for n in ("1", "2", "27")], noun="queries") == [
+        f"3 queries (1, 2, 27), the first: {message}"
+    ]
+    assert cause_lines([Trouble("2", message)], noun="queries") == [f"2: {message}"]
+    named = "query '2': no candidates"
+    assert cause_lines([Trouble("2", named)], noun="queries") == [named]
+    assert cause_lines([Trouble("a", "q.jsonl: a fault")], noun="x") == ["a: q.jsonl: a fault"]
+    assert cause_lines([Trouble("f.json:1", "f.json:1: bad")], noun="x") == ["f.json:1: bad"]
+    assert cause_lines([Trouble("q", "quick")], noun="queries") == ["q: quick"]

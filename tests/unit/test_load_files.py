@@ -71,7 +71,8 @@ def _zip() -> bytes:
         ("d.zip", b"", r"unzip d\.zip"),
         ("d.tar.gz", b"", r"tar -xf d\.tar\.gz"),
         ("d.tgz", b"", r"tar -xf d\.tgz"),
-        ("README", b"", r"README: .*rename it to \.txt"),
+        ("README", b"a\0b", r"README: without suffix, no plain text; only plain text is read"),
+        ("run", b"#!/bin/sh\n", r"run: program without suffix; only plain text is read"),
         ("d.bin", b"", r"d\.bin: documents come from [^;]*$"),
     ],
 )
@@ -129,8 +130,10 @@ def test_paths_that_repeat_in_two_folders_are_as_given(
 
 def test_the_report_of_a_folder_counts_what_is_left_out(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
-    for name in ("a.txt", ".hidden.txt", ".git/b.txt", "c.docx", "d.docx", "README", "e.log"):
+    for name in ("a.txt", ".hidden.txt", ".git/b.txt", "c.docx", "d.docx", "e.log"):
         put(folder / name)
+    put(folder / "binary", b"\x7fELF\0")
+    put(folder / "packed.gz", gzip.compress(b"#!/bin/sh\n"))
     put(tmp_path / "other" / "f.txt")
     (folder / "link").symlink_to(tmp_path / "other")
     (folder / "again.txt").symlink_to(folder / "a.txt")
@@ -142,11 +145,37 @@ def test_the_report_of_a_folder_counts_what_is_left_out(tmp_path: Path) -> None:
         "3 files named or linked to again: read once",
         "hidden files and folders left out: 4",
         "files of other kinds left out: 4 .docx, 2 .log, 2 link to a folder, 2 no regular file, "
-        "2 without suffix",
+        "2 program without suffix, 2 without suffix, no plain text",
         "  to read .docx: pandoc FILE -o FILE.md",
         "  to read .log: rename it to .txt if it is plain text",
-        "  to read without suffix: rename it to .txt if it is plain text",
     ]
+
+
+@pytest.mark.parametrize("name", ["README", "copyright", "53068", "README.gz", "LISEZ-MOI"])
+def test_plain_text_without_suffix_is_read(tmp_path: Path, name: str) -> None:
+    content = "Größe".encode("utf-16") if name == "LISEZ-MOI" else "Größe".encode()
+    put(tmp_path / name, gzip.compress(content) if name.endswith(".gz") else content)
+    for given in (tmp_path, tmp_path / name):
+        [document] = load(given)
+        assert (document.doc_id, document.text) == (name.removesuffix(".gz"), "Größe")
+
+
+def test_a_page_without_text_is_told_and_loses_no_other(tmp_path: Path) -> None:
+    put(tmp_path / "a.txt")
+    empty = put(tmp_path / "app.html", b"<html><script>run()</script></html>")
+    report = LoadReport()
+    assert [document.doc_id for document in load(tmp_path, report=report)] == ["a.txt"]
+    assert report.skipped == {"no text": 1}
+    assert report.lines()[-2:] == [
+        "records skipped: 1 no text; the first:",
+        f"  {empty}:1: the page holds no text; is it made by a script?",
+    ]
+    with pytest.raises(InputError, match=r"app\.html:1: the page holds no text"):
+        load(empty)
+    put(tmp_path / "app2.html", b"<html><script>run()</script></html>")
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(InputError, match=r"no documents in .*2 no text; .*app\.html:1: the page"):
+        CorpusScan([tmp_path])
 
 
 def test_a_file_that_cannot_be_read_is_one_of_those_skipped(tmp_path: Path) -> None:

@@ -203,6 +203,8 @@ def test_lines_are_read_however_they_are_parted(tmp_path: Path, content: str) ->
     ("line", "problem"),
     [
         ('{"id": 1, "text": "a", "text": "b"}', "the field 'text' stands twice, with two values"),
+        ('{"id": 1, "te\\u0078t": "a", "text": "b"}', "the field 'text' stands twice"),
+        ('{"id": 1, "text" : "a", "text" : "b"}', "the field 'text' stands twice"),
         ('{"id": 1, "text": "a"} {"id": 2}', "not valid JSON"),
         ('{"id": 1e3, "text": "a"}', r"got the number 1000\.0; put it in quotes"),
         ('{"id": 123456789012345678901234567890}', "put it in quotes"),
@@ -212,6 +214,33 @@ def test_lines_are_read_however_they_are_parted(tmp_path: Path, content: str) ->
 def test_what_a_parser_would_pass_over_is_an_error(tmp_path: Path, line: str, problem: str) -> None:
     with pytest.raises(InputError, match=rf"d\.jsonl:1: .*{problem}"):
         load(write(tmp_path / "d.jsonl", line))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('[{"id": 1, "text": "a"}, {"id": 2, "text": "b", "text": "c"}]', "record 2: the field"),
+        ('[{"id": 1, "text": "a"}, {"id": 2, "id" : 3, "text": "b"}]', "record 2: the field 'id'"),
+        ('{"id": 1, "text": "a", "text": "b"}', "record 1: the field"),
+        ('{"docs": [{"id": 1, "text": "a"}], "docs": [{"id": 2}]}', "the field 'docs'"),
+        ('[{"id": 1, "text": "\\ud800"}, {"id": 2, "text": "a", "text": "b"}]', "lone surrogate"),
+    ],
+)
+def test_a_json_file_keeps_nothing_twice_in_silence(
+    tmp_path: Path, content: str, problem: str
+) -> None:
+    path = write(tmp_path / "d.json", content)
+    with pytest.raises(InputError, match=rf"d\.json: .*{problem}"):
+        load(path)
+    report = LoadReport()
+    if "record 2" in problem:
+        assert [document.doc_id for document in load(path, report, on_error="skip")] == ["1"]
+        assert report.skipped == {"syntax": 1}
+
+
+def test_a_json_file_may_name_a_field_twice_where_nothing_is_lost(tmp_path: Path) -> None:
+    content = '[{"id": 1, "text": "the \\"text\\":", "m": {"text": 1}, "id": 1}]'
+    assert load(write(tmp_path / "d.json", content))[0].text == 'the "text":'
 
 
 def test_a_name_may_stand_twice_where_nothing_is_lost(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_query_without_candidates_is_an_error_with_its_place(
 ) -> None:
     write(path, {"id": "q", "query": "t", **candidates})
     with pytest.raises(
-        EmptyCandidatesError, match=r"q\.jsonl:1: query 'q': no candidate"
+        EmptyCandidatesError, match=r"q\.jsonl:1: query 'q' has no candidate"
     ) as raised:
         read_queries(path)
     assert (raised.value.query_id, raised.value.path, raised.value.line) == ("q", path, 1)

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from ccrag.corpus.blocks import find_blocks
-from ccrag.corpus.load import LoadReport, find_files, read_documents
+from ccrag.corpus.load import LoadReport, SourceFile, find_files, read_documents
+from ccrag.corpus.pages import read_page
 from ccrag.corpus.readers.latex_source import whole_source
 from ccrag.corpus.records import RecordError
+from ccrag.corpus.report import page_problems
 from ccrag.errors import InputError
 from ccrag.types import Document
 
@@ -211,3 +213,20 @@ def test_what_is_never_closed_costs_no_more_than_its_length(tmp_path: Path, open
     source = whole_source(tmp_path / "paper.tex", body)
     assert time.process_time() - started < 2
     assert len(source) <= len(body)
+
+
+def test_what_pandoc_skips_is_counted(tmp_path: Path) -> None:
+    body = "Known text.\\vspace{1cm} \\marginpar{Words in\nthe margin} \\index{many} \\tweak\n"
+    body += "\\begin{weird}[opt]\nkept words\n\\end{weird}\n"
+    path = write(tmp_path, WHOLE % body)
+    document, page = read_page(SourceFile(path, "p"))
+    assert "kept words" in document.text
+    [loss] = page.losses
+    assert (loss.kind, loss.count, loss.unit, loss.intended) == (
+        "commands and environments that pandoc does not know",
+        4,
+        "words",
+        False,
+    )
+    assert loss.where.startswith(r"first \marginpar{Words in the margin} in line ")
+    assert any("words of commands" in problem for problem in page_problems(page))

@@ -8,8 +8,10 @@ import pytest
 from ccrag.corpus.load import LoadReport, find_files, read_documents
 from ccrag.corpus.readers import pdf as reader
 from ccrag.corpus.readers.page import Loss
+from ccrag.corpus.readers.page_tree import pages_in_tree
 from ccrag.corpus.readers.pdf import read_pdf
 from ccrag.corpus.records import RecordError
+from ccrag.corpus.report import page_problems
 from tests.pdf import pdf_of, stream, text_at
 
 WHOLE_PAGE = "q 612 0 0 792 0 0 cm /I Do Q "
@@ -248,3 +250,38 @@ def test_limits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "MAX_PAGES", 1)
     with pytest.raises(RecordError, match="2 pages, at most 1 are read"):
         read_pdf(pdf_of([BODY, BODY]))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_pages_that_the_file_does_not_count_are_told(count: int) -> None:
+    texts = ["The pump runs at 3 bar.", "Valves close on cold days.", "Gauges are read weekly."]
+    data = pdf_of(
+        [text_at(72, 700, text) for text in texts],
+        pages=f"/Kids [4 0 R 6 0 R 8 0 R] /Count {count}",
+    )
+    page = read_pdf(data)
+    assert len(page.pages) == count
+    assert page.losses == (
+        Loss("pages beyond the number the file states", 3 - count, "pages", "repair it with qpdf"),
+    )
+    of_all = " of 2" if count == 2 else ""
+    assert list(page_problems(page)) == [
+        f"{3 - count}{of_all} pages beyond the number the file states (repair it with qpdf)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "left"), [(b"/Root 1 0 R", None), (b"/Kids [4 0 R", 1), (b"/Pages 2 0 R", None)]
+)
+def test_a_page_tree_that_cannot_be_followed_says_nothing(broken: bytes, left: int | None) -> None:
+    data = pdf_of([text_at(72, 700, "words")], pages="/Kids [4 0 R] /Count 1")
+    assert pages_in_tree(data) == 1
+    assert pages_in_tree(data.replace(broken, broken.replace(b"0 R", b"0 S"))) == left
+    assert pages_in_tree(data.replace(b"4 0 obj", b"9 0 obj")) is None
+    looped = data.replace(b"/Kids [4 0 R]", b"/Kids [2 0 R 4 0 R]")
+    assert pages_in_tree(looped) == 1
+
+
+def test_lines_that_are_all_there_is_are_no_running_heads() -> None:
+    page = read_pdf(pdf_of([text_at(72, 700, f"Certificate number {n}") for n in range(1, 6)]))
+    assert page.text.count("Certificate number") == 5

@@ -43,3 +43,12 @@ def test_rare_words_weigh_more() -> None:
     rare = strength_of("dose limit", ["limit"], among=among).covered
     assert common < 0.5 < rare
     assert common + rare == pytest.approx(1.0)
+
+
+def test_an_answer_without_evidence_says_what_was_looked_at() -> None:
+    nothing, read = strength_of("dose", [], among=[]), strength_of("dose", [], among=AMONG)
+    assert (nothing.level, nothing.reason) == (
+        "none",
+        "no evidence: no passage of the candidates was found",
+    )
+    assert read.reason == f"no evidence: none was taken from the {len(AMONG)} passages read"

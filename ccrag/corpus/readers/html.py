@@ -62,7 +62,7 @@ def page_of(root: etree._Element, *, markup_chars: int) -> Page:
         writer.write(start, end)
     text = writer.text()
     if not text.strip():
-        raise RecordError("field", _without_text(root))
+        raise RecordError("no text", _without_text(root))
     title = writer.title or _title(root, tokens, found)
     return Page(
         title, text, words_in_file=found.words, losses=(*found.losses, *_parts(root, repeats))

@@ -17,7 +17,7 @@ from lxml import etree
 from ccrag.corpus.readers.html import page_of
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.latex_source import whole_source
-from ccrag.corpus.readers.page import Page
+from ccrag.corpus.readers.page import Loss, Page
 from ccrag.corpus.records import RecordError
 from ccrag.errors import InputError
 
@@ -32,6 +32,20 @@ _NUMBERED = re.compile(r"\\begin\{(equation|align|gather|multline|eqnarray|align
 _LABEL = re.compile(r"\\label\{([^{}]+)\}")
 _UNNUMBERED = re.compile(r"\\(?:nonumber|notag)\b")
 _ROW_END = re.compile(r"(\\\\(?:\[[^\]]*\])?)")
+_SKIPPED = re.compile(
+    r"^\[INFO\] Skipped '(.*?)' at line (\d+) column \d+$", re.DOTALL | re.MULTILINE
+)
+_NO_FAULT = re.compile(r"^\[INFO\].*(?:\n  .*)*", re.MULTILINE)
+_COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
+_TAG = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}(?:\[[^\]]*\])?")
+_ONLY_TAG = re.compile(rf"{_TAG.pattern}\s*")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_WITHOUT_WORDS = re.compile(
+    r"bibliographystyle|color|definecolor|enlargethispage|fontsize|geometry|graphicspath|hypersetup|"
+    r"index|label|newtheorem|page\w+|pgfplotsset|renewcommand|set\w+|addto\w+|addcontentsline|"
+    r"th\w+style|tikzset|use\w+|[vh]s(?:pace|kip)"
+)
+"""Commands whose arguments no reader of the page sees as words."""
 _ONE_NUMBER = ("equation", "multline")
 """Environments with one number; others have one a row."""
 
@@ -45,25 +59,32 @@ def read_latex(path: Path, data: bytes) -> Page:
         InputError: pandoc is not installed.
     """
     source = whole_source(path, data)
-    markup = _converted(source)
+    markup, skipped = _converted(source)
     root = parse(markup)
     if not "".join(map(str, root.itertext())).strip():
-        raise RecordError("field", "it holds no text")
+        raise RecordError("no text", "it holds no text")
     labels = dict([*_number_formulas(root), *_number_floats(root)])
     _refer(root, labels)
     _cite(root)
     _keep_notes(root)
-    page = page_of(root, markup_chars=len(markup))._replace(
-        words_in_file=None
-    )  # pandoc's, not TeX's
+    page = page_of(root, markup_chars=len(markup))
+    losses = (*page.losses, *([skipped] if skipped.count else []))
+    page = page._replace(words_in_file=None, losses=losses)  # its words are pandoc's, not TeX's
     return page if next(root.iter("h1"), None) is not None else page._replace(title="")
 
 
-def _converted(source: str) -> str:
-    """HTML; pandoc may read nothing but the source and has bounded time and memory."""
+def _converted(source: str) -> tuple[str, Loss]:
+    """HTML and what was skipped; pandoc reads the source alone, in bounded time and memory."""
     command = [
         _pandoc(),
-        *("--from=latex", "--to=html", "--mathjax", "--sandbox", "--shift-heading-level-by=1"),
+        *(
+            "--from=latex",
+            "--to=html",
+            "--mathjax",
+            "--sandbox",
+            "--verbose",
+            "--shift-heading-level-by=1",
+        ),
         f"--template={_TEMPLATE}",
         *("+RTS", f"-M{MAX_HEAP_MB}m", "-RTS"),
     ]
@@ -74,9 +95,25 @@ def _converted(source: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise RecordError("syntax", f"pandoc did not end within {TIMEOUT_S:g} s") from error
     if done.returncode != 0:
-        said = " ".join(done.stderr.decode(errors="replace").split())
+        said = " ".join(_NO_FAULT.sub("", done.stderr.decode(errors="replace")).split())
         raise RecordError("syntax", f"not LaTeX that pandoc can read: {said[:300]}")
-    return f"<html><body>{_CONTROLS.sub('', done.stdout.decode())}</body></html>"
+    skipped = _skipped(done.stderr.decode(errors="replace"))
+    return f"<html><body>{_CONTROLS.sub('', done.stdout.decode())}</body></html>", skipped
+
+
+def _skipped(said: str) -> Loss:
+    """The words in commands and environments that pandoc does not know, from what it says."""
+    count, where = 0, ""
+    for found in _SKIPPED.finditer(said):
+        held, line = found[1], found[2]
+        name = _COMMAND.match(held)
+        if name is None or _WITHOUT_WORDS.fullmatch(name[1]) or _ONLY_TAG.fullmatch(held):
+            continue
+        words = len(_WORD.findall(_COMMAND.sub(" ", _TAG.sub(" ", held))))
+        if words and not where:
+            where = f"first {' '.join(held.split())[:40]} in line {line}, its parts read in"
+        count += words
+    return Loss("commands and environments that pandoc does not know", count, "words", where)
 
 
 def _pandoc() -> str:

@@ -22,6 +22,7 @@ from ccrag.corpus.readers.glyphs import Drawings, read_drawings, read_glyphs
 from ccrag.corpus.readers.layout import write_pages
 from ccrag.corpus.readers.lines import Glyph, Line, from_top, has_meaning, tidy, without_numbers
 from ccrag.corpus.readers.page import Loss, Page
+from ccrag.corpus.readers.page_tree import pages_in_tree
 from ccrag.corpus.readers.ruled import lines_with_tables
 from ccrag.corpus.readers.running import part_running_heads
 from ccrag.corpus.records import RecordError
@@ -83,13 +84,17 @@ def read_pdf(data: bytes) -> Page:
         document = _open(data)
         try:
             title = _title(document)
-            parts = list(_parts(document))
+            parts = [_hidden_pages(data, len(document)), *_parts(document)]
             _read_pages(document, file)
         finally:
             document.close()
     pages = without_numbers(file.pages)
     numbers = _words_of(file.pages) - _words_of(pages)
-    pages, heads = part_running_heads(pages)
+    bare, heads = part_running_heads(pages)
+    if _words_of(bare):
+        pages = bare
+    else:
+        heads = []  # lines that are all there is, such as those of numbered labels, are the text
     text, starts = write_pages(pages)
     _refuse_textless(file, text)
     losses = [
@@ -133,6 +138,13 @@ def _open(data: bytes) -> pdfium.PdfDocument:
 def _title(document: pdfium.PdfDocument) -> str:
     title = tidy(str(document.get_metadata_value("Title")))
     return "".join(character for character in title if has_meaning(character))
+
+
+def _hidden_pages(data: bytes, shown: int) -> Loss:
+    """Pages of the tree that its `/Count` leaves out, as no viewer by pdfium shows them."""
+    held = pages_in_tree(data)
+    hidden = 0 if held is None else max(held - shown, 0)
+    return Loss("pages beyond the number the file states", hidden, "pages", "repair it with qpdf")
 
 
 def _parts(document: pdfium.PdfDocument) -> Iterator[Loss]:
@@ -254,10 +266,10 @@ def _refuse_textless(file: _File, text: str) -> None:
     if any(character.isalnum() for character in text):
         return
     if file.meaningless:
-        problem = "the fonts of the PDF do not say which characters they show"
+        problem = "the fonts of the PDF do not say which characters they show;"
     else:
         problem = "the PDF holds no text; is it scanned?"
-    raise RecordError("field", f"{problem} recognise its text first (OCR)")
+    raise RecordError("no text", f"{problem} recognise its text first (OCR)")
 
 
 def _page_losses(file: _File) -> Iterator[Loss]:
