@@ -81,7 +81,7 @@ def test_what_is_missing_is_named_with_the_next_command(
     ccrag("batch", "submit", work)
     short = ccrag("batch", "collect", work, "--out", out, code=1)
     assert "batch_1 expired: 11 of 12 replies" in short.stderr
-    assert "missing q11: no reply from batch_1 (expired): batch_expired" in short.stderr
+    assert "missing: q11: no reply from batch_1 (expired): batch_expired" in short.stderr
     assert f"ccrag batch submit {work} sends 1 requests" in short.stderr
     assert f"{out}: 11 of 12 queries answered" in short.stdout
     ccrag("batch", "submit", work)
