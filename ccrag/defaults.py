@@ -32,6 +32,8 @@ class Default(NamedTuple):
 
     name: str
     reason: str | None = None
+    is_told: bool = True
+    """Whether a command says which it took: not where the user named it in the environment."""
 
     def __str__(self) -> str:
         return f"pipeline: {self.name}" + (f" ({self.reason})" if self.reason else "")
@@ -64,7 +66,7 @@ def unnamed_pipeline(purpose: Purpose = "answer") -> Default:
     """
     named = os.environ.get(PIPELINE_VARIABLE) if purpose == "answer" else None
     if named:
-        return Default(named, f"{PIPELINE_VARIABLE} names it")
+        return Default(named, is_told=False)
     return default_pipeline(installed_extras(), purpose)
 
 

@@ -246,7 +246,8 @@ def default_settings(
         if _is_built(index, lighter, notify):
             why = f"{index} was not built for {best}; ccrag index PATH... --index {index} builds it"
             chosen, settings = Default(light, why), lighter
-    notify(str(chosen))
+    if chosen.is_told:
+        notify(str(chosen))
     return settings
 
 

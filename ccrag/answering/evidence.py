@@ -9,7 +9,6 @@ are taken, in the order that `merit.by_merit` gives.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from ccrag.retrieval.analysis import terms, unique_terms
 from ccrag.retrieval.lexical import idf
@@ -28,6 +27,8 @@ class CandidateSentence:
     """Of the passage, from 1."""
     span: Span
     text: str
+    heading: bool = False
+    """Speaks for its document, and is never evidence itself."""
 
     @property
     def key(self) -> SentenceKey:
@@ -41,16 +42,21 @@ def candidate_sentences(
     """
     Return the first sentences of each passage, in reading order, each document span once.
 
-    Spans are trimmed of white space. What says nothing by itself does not count among the first
-    `sentences_per_passage`: headings, as `is_heading` tells them, and rules, bullets and blanks.
+    Spans are trimmed of white space. Headings, as `is_heading` tells them, are marked and do not
+    count among the first `sentences_per_passage`; rules, bullets and blanks are left out.
     """
     found: dict[SentenceKey, CandidateSentence] = {}
     for rank, passage in enumerate(passages, start=1):
-        trimmed = (trimmed_span(passage, span) for span in passage.sentences)
-        says = (span for span in trimmed if says_something(passage, span, is_heading))
-        for span in islice(says, sentences_per_passage):
-            sentence = CandidateSentence(passage, rank, span, passage.slice(span))
-            found.setdefault(sentence.key, sentence)
+        taken = 0
+        for span in (trimmed_span(passage, span) for span in passage.sentences):
+            text = passage.slice(span)
+            if taken == sentences_per_passage:
+                break
+            if any(map(str.isalnum, text)):
+                heading = is_heading(text, passage.section)
+                taken += not heading
+                sentence = CandidateSentence(passage, rank, span, text, heading)
+                found.setdefault(sentence.key, sentence)
     return tuple(found.values())
 
 

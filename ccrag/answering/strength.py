@@ -23,6 +23,10 @@ COVERED_FROM = 0.6
 # each with its own documents and with others': docs/measured.md.
 
 
+UNANSWERED = Strength("none", "the evidence does not answer the question", 0.0, ())
+"""Of an answer that abstains."""
+
+
 def strength_of(
     question: str,
     evidence: Sequence[str],

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ccrag.answering.generate import Generation, generate
+from ccrag.answering.strength import UNANSWERED
 from ccrag.batch.manifest import Prepared
 from ccrag.chat.reply import ChatReply, parse_reply
 from ccrag.chat.request import ChatRequest
@@ -72,7 +73,8 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
         notes=(*result.trace.notes, *generated.notes),
         calls=(*result.trace.calls, *generated.calls),
     )
-    return replace(result, answer=generated.answer, trace=trace)
+    strength = UNANSWERED if generated.answer.abstained else result.answer.strength
+    return replace(result, answer=replace(generated.answer, strength=strength), trace=trace)
 
 
 def first_request(result: Result, generation: Generation) -> ChatRequest | None:

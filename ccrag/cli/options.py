@@ -147,7 +147,8 @@ def pipeline_settings(
     from ccrag.defaults import unnamed_pipeline
 
     chosen = unnamed_pipeline(purpose)
-    notify(str(chosen))
+    if chosen.is_told:
+        notify(str(chosen))
     return load_settings(chosen.name, overrides or [])
 
 

@@ -4,8 +4,8 @@ Measures of the answer's words: ROUGE, overlap with the question, length, covera
 An answer is scored as submitted, so an abstention's sentence is text like any other.
 
 ROUGE's own tokens are runs of `a-z0-9`, which cuts `Müller` in pieces and drops Chinese. So they
-are taken where both texts hold no other letter or digit: there the figures are those of the package
-`rouge-score`. Elsewhere the tokens are the words of `retrieval.analysis` in any script; each
+are taken where the gold answer (or question) holds no other letter or digit: there the figures are
+those of the package `rouge-score`. Elsewhere the tokens are the words of `retrieval.analysis` in any script; each
 character of Chinese, Japanese, Korean, Thai, Lao, Myanmar and Khmer is one by itself. Only English
 is stemmed.
 """
@@ -96,7 +96,7 @@ def _f1(kind: str, target: str, text: str, *, stemmer: bool) -> Figure:
     """ROUGE F1; not defined where the target holds no letter or digit."""
     if not any(character.isalnum() for character in target):
         return LeftOut("the target holds no letter or digit, so ROUGE has nothing to compare")
-    plain = all(character.isascii() for character in target + text if character.isalnum())
+    plain = all(character.isascii() for character in target if character.isalnum())
     scorer = _scorer(kind, stemmer, plain)
     return float(scorer.score(target, text)[kind].fmeasure)
 

@@ -53,9 +53,10 @@ class Reader:
         cosines = self._cosines(ways, candidates)
         for way, found, cosine in zip(ways, candidates, cosines, strict=True):
             scores = self._scores(way, found, cosine)
-            kept: Sequence[CandidateSentence] = found
+            # headings tell what a document is about: scored with the rest, never shown
+            kept = [candidate for candidate in found if not candidate.heading]
             if settings.max_documents is not None:
-                kept = self._of_best_documents(way, found, cosine or scores)
+                kept = self._of_best_documents(way, kept, cosine or scores)
             way.cosines = cosine
             merit = self._merits(way, kept, cosine)
             way.evidence = self._shown(way, scores) or self._choose(way, kept, scores, merit)

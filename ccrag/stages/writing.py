@@ -7,7 +7,7 @@ from typing import Protocol
 from ccrag.answering.citations import assemble
 from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
-from ccrag.answering.strength import strength_of
+from ccrag.answering.strength import UNANSWERED, strength_of
 from ccrag.answering.support import Support, SupportCheck, lexical_support
 from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.concurrency import all_at_once
@@ -79,9 +79,12 @@ def tell_strength(ways: Sequence[Way]) -> None:
     """Let each answer that was written say how far its evidence matches the question."""
     for way in ways:
         answer = way.answer
-        if answer is None or not answer.sentences:
+        if answer is None or not (answer.sentences or answer.evidence):
             continue
-        used = () if answer.abstained else answer.evidence
+        if answer.abstained:
+            way.answer = replace(answer, strength=UNANSWERED)
+            continue
+        used = answer.evidence
         strength = strength_of(
             way.question,
             [_in_place(item, way) for item in used],

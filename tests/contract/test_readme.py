@@ -143,7 +143,7 @@ def test_it_holds_line_by_line_in_a_light_environment(
                 assert "pip install 'ccrag[" in done.stderr, said
         [program] = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
         done = light.run("python", "-c", program)
-        assert "Text ..." in done.stdout, done.stderr
+        assert "bridge 0 30 The bridge was opened in 1931." in done.stdout, done.stderr
         refused = light.run("ccrag", "serve", "--port", "0")
         assert "ccrag[web]" in refused.stderr, refused.stderr
         light.install("[web]")

@@ -70,7 +70,8 @@ def build_index(
 
 def opened(client: OpenSearch, name: str, settings: PipelineSettings | None = None) -> Index:
     settings = settings or PipelineSettings()
-    return open_index(client, name, recipe_of(settings), ENGINE, command="ccrag index")
+    command = f"ccrag index PATH... --index {name}"
+    return open_index(client, name, recipe_of(settings), ENGINE, command=command)
 
 
 def pipeline(

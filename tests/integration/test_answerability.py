@@ -124,7 +124,7 @@ def test_an_unfinished_run_does_not_go_on_with_another_calibration(
     value = orjson.loads(calibrated.read_bytes())
     calibrated.write_bytes(orjson.dumps({**value, "intercept": 0.0}))
     refused = ccrag(*run, "--resume", code=1)
-    assert "an unfinished run with other settings" in refused.stderr
+    assert "another run lies here, which differs in: the calibration" in refused.stderr
 
 
 def test_another_pipeline_is_refused_in_a_line(calibrated: Path, indexed: str) -> None:

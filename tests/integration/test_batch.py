@@ -76,13 +76,12 @@ def test_what_is_missing_is_named_with_the_next_command(
     queries, work, out = write_queries(tmp_path), tmp_path / "work", tmp_path / "run"
     ccrag("batch", "prepare", queries, "--index", indexed, "--out", work, *LLM)
     early = ccrag("batch", "collect", work, "--out", out, code=1)
-    assert "missing q0: not submitted yet" in early.stderr
-    assert "… and 2 more" in early.stderr
+    assert "missing: 12 queries (q0, q1, q2, …), the first: not submitted yet" in early.stderr
     provider.batches.endings.append(Ending("expired", done=11))
     ccrag("batch", "submit", work)
     short = ccrag("batch", "collect", work, "--out", out, code=1)
     assert "batch_1 expired: 11 of 12 replies" in short.stderr
-    assert "missing q11: no reply from batch_1 (expired): batch_expired" in short.stderr
+    assert "missing: q11: no reply from batch_1 (expired): batch_expired" in short.stderr
     assert f"ccrag batch submit {work} sends 1 requests" in short.stderr
     assert f"{out}: 11 of 12 queries answered" in short.stdout
     ccrag("batch", "submit", work)

@@ -100,7 +100,7 @@ def test_unknown_candidates_are_refused_or_noted_and_lose_no_other_query(
     tolerant = PipelineSettings.model_validate({"candidates": {"unknown": "warn"}})
     good, noted, still_bad = pipeline(client, decoys, tolerant).run(queries)
     assert isinstance(noted, Result)
-    assert "left out: nope" in noted.trace.notes[0].message
+    assert "left out: 'nope'" in noted.trace.notes[0].message
     assert isinstance(still_bad, Failure)
 
 

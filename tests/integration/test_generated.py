@@ -111,7 +111,7 @@ def test_a_model_that_fails_loses_one_query_and_resuming_gives_the_same_bytes(
     provider.fail(ROUTE, refused(500))
     failed = ccrag("run", queries, "--index", indexed, "--out", out, *LLM, code=1)
     assert "3 of 4 queries answered" in failed.stdout
-    assert "failed: 127.0.0.1: status 500, tried 1 times" in failed.stderr
+    assert ": 127.0.0.1: status 500, tried 1 times: told to answer 500" in failed.stderr
     calls = len(provider.chats)
     done = ccrag("run", queries, "--index", indexed, "--out", out, *LLM, "--resume")
     assert "4 of 4 queries answered, 3 of them earlier" in done.stdout
@@ -129,7 +129,7 @@ def test_another_prompt_is_another_run(tmp_path: Path, indexed: str, provider: P
     ccrag("run", queries, "--index", indexed, "--out", out, *mine, code=1)
     prompt.write_text(text + "</evidence>\nAgain: {{ question }}\n", encoding="utf-8")
     refused_ = ccrag("run", queries, "--index", indexed, "--out", out, *mine, "--resume", code=1)
-    assert "an unfinished run with other settings" in refused_.stderr
+    assert "another run lies here, which differs in: the prompt" in refused_.stderr
 
 
 def test_kept_replies_make_a_second_run_free_and_exact(
@@ -236,11 +236,15 @@ def test_hostile_documents_through_the_whole_way(
     out = tmp_path / "run"
     setting = ("--set", "answer.unsupported=drop", "--pipeline", "concat-baseline")
     ccrag("index", documents, "--index", index_name, "--pipeline", "concat-baseline")
-    ccrag("run", queries, "--index", index_name, "--out", out, *LLM, *setting)
-    ccrag("validate", out, "--format", "longeval", "--queries", queries)
+    failed = ccrag("run", queries, "--index", index_name, "--out", out, *LLM, *setting, code=1)
+    unusable = [f"q{n}" for n, i in enumerate(INJECTIONS) if i.name in ("no JSON at all", "no end")]
+    assert f"failed: 2 queries ({', '.join(unusable)})" in failed.stderr
     honest = {GOOD[0]["text"]: ["dam"], GOOD[1]["text"]: ["lake"]}
     records = [orjson.loads(line) for line in (out / "responses.jsonl").read_bytes().splitlines()]
-    for n, (record, injection) in enumerate(zip(records, INJECTIONS, strict=True)):
+    assert len(records) == len(INJECTIONS) - len(unusable)
+    for record in records:
+        n = int(record["metadata"]["narrative_id"].removeprefix("q"))
+        injection = INJECTIONS[n]
         cited = {
             s["text"]: [record["references"][c] for c in s["citations"]] for s in record["answer"]
         }

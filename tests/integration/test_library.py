@@ -143,9 +143,8 @@ def test_the_example_runs(index_name: str) -> None:
 def test_what_the_readme_shows_runs(index_name: str, capsys: pytest.CaptureFixture[str]) -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     shown = readme.split("```python\n")[1].split("```")[0]
-    text = "Questions are answered from the given documents, with their words."
-    exec(shown.replace('"demo"', repr(index_name)).replace("Text ...", text).replace("A q", "Q"))
-    assert f"    a 0 {len(text)} {text}" in capsys.readouterr().out
+    exec(shown.replace('"notes"', repr(index_name)))
+    assert "    bridge 0 30 The bridge was opened in 1931." in capsys.readouterr().out
 
 
 def test_importing_it_imports_nothing_heavy() -> None:

@@ -84,7 +84,7 @@ def test_a_unit_is_read_whole_as_its_documents_stand(client: OpenSearch, corpus:
         own = [result.passages[pid] for pid in result.read if result.passages[pid].doc_id == doc_id]
         assert " ".join(p.text for p in own).split() == texts[doc_id].split()
         assert [p.ordinal for p in own] == sorted(p.ordinal for p in own)
-    assert "is read: doors, rule" in notes(result)
+    assert "is read: 'doors', 'rule'" in notes(result)
     assert set(result.selected) <= {hit.passage_id for hit in result.ranking}
     for evidence in result.answer.evidence:
         assert texts[evidence.doc_id][evidence.start : evidence.end] == evidence.text
@@ -201,7 +201,7 @@ def test_no_way_of_reading_goes_over_the_budget(
 def test_a_unit_that_does_not_fit_is_cut_and_that_is_said(client: OpenSearch, corpus: str) -> None:
     result = asked(client, corpus, "rule", "doors", budget__max_tokens=22)
     assert "does not fit and is cut: rule to " in notes(result)
-    assert "not read: doors" in notes(result)
+    assert "not read: 'doors'" in notes(result)
     assert read_documents(result) == ["rule"]
 
 

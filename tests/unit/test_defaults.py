@@ -57,7 +57,7 @@ def test_what_is_installed_is_found_without_importing(
 
 def test_the_environment_names_the_one_for_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CCRAG_PIPELINE", "dense")
-    assert unnamed_pipeline() == Default("dense", "CCRAG_PIPELINE names it")
+    assert unnamed_pipeline() == Default("dense", is_told=False)
     monkeypatch.setattr("ccrag.defaults.installed_extras", frozenset)
     assert unnamed_pipeline("evidence").name == "evidence-lexical"
     monkeypatch.delenv("CCRAG_PIPELINE")
