@@ -170,6 +170,7 @@ def test_a_broken_line_is_named_or_skipped_and_counted(tmp_path: Path, index_nam
         file.write(b'{"id": "broken", \n{"id":"res0","text":"again"}\n')
     stopped = ccrag("index", documents, "--index", index_name, code=1)
     assert "documents.jsonl:5:" in stopped.stderr
+    assert "or --on-error skip" in stopped.stderr
     skipped = ccrag("index", documents, "--index", index_name, "--on-error", "skip")
     assert "4 documents" in skipped.stdout
     assert "documents.jsonl:6:" in skipped.stderr
