@@ -76,6 +76,11 @@ def test_the_same_run_twice_and_after_a_rebuild_gives_the_same_bytes(
         assert len({(out / name).read_bytes() for out in outs}) == 1
 
 
+def test_an_abstention_says_that_nothing_was_found(indexed: str) -> None:
+    said = ccrag("ask", "zyzzyva", "--index", indexed, "--all", "-p", "single-query-bm25").stdout
+    assert said.startswith("no passage of the candidates was found for this question\n")
+
+
 def test_a_failing_query_loses_no_other_and_is_tried_again(tmp_path: Path, indexed: str) -> None:
     queries, out = write_queries(tmp_path, 3), tmp_path / "run"
     with queries.open("ab") as file:
