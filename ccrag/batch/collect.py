@@ -92,7 +92,7 @@ def collect(
     missing = _missing(work, standing)
     written = Written()
     if standing.answered:
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = write_files(
             out,
             _entries(work, generation, settings),

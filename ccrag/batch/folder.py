@@ -126,7 +126,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         InputError: another one does.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK, timeout=0)
     try:
         lock.acquire()

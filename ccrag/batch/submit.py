@@ -96,7 +96,7 @@ def _plan(work: Work, limits: BatchSettings) -> None:
 
 def _write_part(work: Work, part: Part) -> None:
     path = work.part_path(part.part_id)
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     with replacing(path) as file:
         file.writelines(line + b"\n" for line in part.lines)
 

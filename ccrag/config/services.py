@@ -97,6 +97,10 @@ class ServeSettings(Section):
     max_body_bytes: int = Field(1024 * 1024, ge=1024)
     """A request's body; uploads have a limit of their own."""
     max_upload_bytes: int = Field(32 * 1024 * 1024, ge=1024)
+    max_upload_documents: int = Field(10_000, ge=1)
+    """Documents that one uploaded file may hold."""
+    max_upload_chars: int = Field(20_000_000, ge=1)
+    """Of their titles, texts and links together."""
     max_query_chars: int = Field(10_000, ge=1)
     max_candidates: int = Field(10_000, ge=1)
     """Document ids that a request may name."""

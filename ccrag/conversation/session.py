@@ -158,7 +158,7 @@ def new_file(index: str, settings: ChatSettings, *, now: datetime) -> Path:
     """
     folder = settings.folder or platformdirs.user_data_path("ccrag", appauthor=False) / "chats"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made: {error.strerror}", path=folder) from error
     return folder / f"{index}-{now:%Y%m%d-%H%M%S}.jsonl"

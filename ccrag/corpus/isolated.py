@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ccrag.environment import environment
 from ccrag.errors import InputError
 from ccrag.types import Document
 
@@ -29,8 +30,6 @@ FAULTS = "faults.txt"
 POLL_S = 0.05
 OUT_OF_MEMORY = 3
 """The child's exit code when Python itself could not get memory."""
-CHILD_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONPATH", "LD_LIBRARY_PATH")
-"""All that the child inherits: keys and passwords of the server are none of its business."""
 
 StillWanted = Callable[[], None]
 """Raises when nobody waits for the result any more."""
@@ -43,6 +42,10 @@ class ReadLimits(NamedTuple):
     """Data that the child may hold, the libraries' included."""
     seconds: float
     """Processor time, and twice as much time on the clock."""
+    documents: int = 10_000
+    """What follows the reading runs in this process: it is bounded by what was read."""
+    chars: int = 20_000_000
+    """Of the titles, texts and links of all documents together."""
     answer_mb: int = 256
     """Text and places of the documents, as JSON."""
 
@@ -84,14 +87,13 @@ def read_isolated(path: Path, limits: ReadLimits, *, still_wanted: StillWanted) 
 
 def _start(path: Path, limits: ReadLimits) -> "subprocess.Popen[bytes]":
     request = {"file": path.name, **limits._asdict()}
-    environment = {n: os.environ[n] for n in CHILD_ENVIRONMENT if n in os.environ}
     # -P: a file of the folder is never imported as a module.
     command = [sys.executable, "-P", "-m", "ccrag.corpus.isolated_child"]
     with path.with_name(FAULTS).open("wb") as faults:
         return subprocess.Popen(
             [*command, orjson.dumps(request).decode()],
             cwd=path.parent,
-            env={**environment, "TMPDIR": str(path.parent)},
+            env={**environment("PYTHONPATH"), "TMPDIR": str(path.parent)},
             stdin=subprocess.PIPE,  # closed by the system when this process ends: the child's sign
             stdout=subprocess.DEVNULL,
             stderr=faults,

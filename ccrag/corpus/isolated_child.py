@@ -2,7 +2,7 @@
 The child process of `isolated`: reads one file of its working folder under limits.
 
 Run as `python -m ccrag.corpus.isolated_child REQUEST`; the request is JSON with `file`,
-`memory_mb`, `seconds` and `answer_mb`. Writes `answer.json`: `documents` and `notes`, or `problem`
+and the fields of `ReadLimits`. Writes `answer.json`: `documents` and `notes`, or `problem`
 and `line`. Its standard input says nothing: when it closes, the parent is gone.
 """
 
@@ -19,7 +19,7 @@ import orjson
 from ccrag.corpus.isolated import ANSWER, OUT_OF_MEMORY, ReadLimits
 from ccrag.corpus.load import LoadReport, find_files, read_documents
 from ccrag.errors import InputError
-from ccrag.types import JSON
+from ccrag.types import JSON, Document
 
 NICENESS = 10
 """Those who wait for an answer come before those who add a file."""
@@ -30,10 +30,11 @@ def main() -> None:
     """Read the file that the request names, and write the answer."""
     request = orjson.loads(sys.argv[1])
     name = request.pop("file")
-    _limit(ReadLimits(**request))
+    limits = ReadLimits(**request)
+    _limit(limits)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        answer = _read(Path(name))
+        answer = _read(Path(name), limits)
     except MemoryError:
         sys.exit(OUT_OF_MEMORY)
     except InputError as error:
@@ -41,9 +42,17 @@ def main() -> None:
     Path(ANSWER).write_bytes(orjson.dumps(answer))
 
 
-def _read(path: Path) -> JSON:
+def _read(path: Path, limits: ReadLimits) -> JSON:
     report = LoadReport()
-    documents = list(read_documents(find_files([path], report), report=report))
+    documents: list[Document] = []
+    chars = 0
+    for document in read_documents(find_files([path], report), report=report):
+        documents.append(document)
+        chars += len(document.title) + len(document.text) + sum(map(len, document.links))
+        if len(documents) > limits.documents:
+            raise InputError(f"it holds more than {limits.documents} documents; split it")
+        if chars > limits.chars:
+            raise InputError(f"it holds more than {limits.chars} characters of text; split it")
     if not documents:
         raise InputError("it holds no document")
     return {"documents": [asdict(document) for document in documents], "notes": report.warnings}

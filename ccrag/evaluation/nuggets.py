@@ -121,7 +121,7 @@ class NuggetFile:
             "made_by": {"model": judge.parameters.model, "prompt": load_prompt(MAKE).label},
         }
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self.path.open("ab") as file:
                 file.write(orjson.dumps(line) + b"\n")
         except OSError as error:

@@ -120,7 +120,7 @@ def _check_answered(runs: Sequence[FinishedRun], queries: Sequence[Query]) -> No
 
 def _check_folder(out: Path) -> None:
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"no folder can be made here: {error.strerror}", path=out) from error
 

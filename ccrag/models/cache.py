@@ -50,7 +50,7 @@ class VectorCache:
         """
         self.path = path
         with self._errors():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with FileLock(path.with_suffix(".lock"), timeout=LOCK_TIMEOUT_S), self._open() as db:
                 db.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
                 db.execute(_SCHEMA)

@@ -67,7 +67,7 @@ class ReplyCache:
         partial = path.with_suffix(f".{os.getpid()}-{get_ident()}.part")
         content = {"request": request_body(request), "reply": asdict(reply)}
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             partial.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
             partial.replace(path)
         except OSError as error:

@@ -88,7 +88,7 @@ def run_queries(
     identity = run_identity(settings, pipeline.index.facts, queries, file_format=shape.format)
     if _is_finished(out, identity, shape, resume=resume, overwrite=overwrite):
         return finished_earlier(out, len(queries))
-    out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(mode=0o700, parents=True, exist_ok=True)
     journal_path = out / FILE_NAME
     # A run that was written without a journal, by a batch, is gone on with by what its files hold.
     goes_on = resume and not overwrite and not journal_path.exists()

@@ -168,7 +168,12 @@ class Uploads:
         def still_wanted(*_: int) -> None:
             watch("upload", ())
 
-        limits = ReadLimits(self._settings.read_memory_mb, self._settings.read_s)
+        limits = ReadLimits(
+            self._settings.read_memory_mb,
+            self._settings.read_s,
+            documents=self._settings.max_upload_documents,
+            chars=self._settings.max_upload_chars,
+        )
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
             path = Path(folder, file_name)
             with path.open("wb") as copy:

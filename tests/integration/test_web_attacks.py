@@ -305,3 +305,21 @@ def _upload_into_the_void(url: str) -> None:
         upload(url, ONE, "pages.pdf", hostile.pages_pdf())
     except httpx2.TransportError:
         return
+
+
+@pytest.mark.parametrize(
+    ("setting", "content", "told"),
+    [
+        ("documents", b'{"id": "%d", "text": "a"}\n', "more than 50 documents"),
+        ("chars", b'{"id": "%d", "text": "one two"}\n', "more than 50 characters"),
+        ("chars", b'{"id": "%d", "text": "a", "references": ["d%d"]}\n', "more than 50 characters"),
+    ],
+)
+def test_a_file_of_many_small_records_is_refused(
+    index: str, setting: str, content: bytes, told: str
+) -> None:
+    many = b"".join(content.replace(b"%d", b"%d" % number) for number in range(51))
+    with running(server_state(f"serve.max_upload_{setting}=50")) as url:
+        refused = upload(url, ONE, "many.jsonl", many)
+        assert problem(refused) == "invalid_request"
+        assert told in refused.json()["detail"]

@@ -19,6 +19,7 @@ from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.latex_source import whole_source
 from ccrag.corpus.readers.page import Loss, Page
 from ccrag.corpus.records import RecordError
+from ccrag.environment import environment
 from ccrag.errors import InputError
 
 INSTALL = "pip install 'ccrag[latex]'"
@@ -90,7 +91,12 @@ def _converted(source: str) -> tuple[str, Loss]:
     ]
     try:
         done = subprocess.run(
-            command, input=source.encode(), capture_output=True, timeout=TIMEOUT_S, check=False
+            command,
+            input=source.encode(),
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            env=environment(),
         )
     except subprocess.TimeoutExpired as error:
         raise RecordError("syntax", f"pandoc did not end within {TIMEOUT_S:g} s") from error

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ccrag.engine.node.java import find_java
 from ccrag.engine.node.state import exclusive
+from ccrag.environment import JAVA, environment
 from ccrag.errors import NodeError
 
 ASSETS = Path(__file__).with_name("assets")
@@ -157,7 +158,12 @@ def _compile(javac: str, assets: Path, draft: Path) -> None:
 def _run(command: list[str], *, failure: str) -> None:
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=RESOLVE_TIMEOUT_S
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=RESOLVE_TIMEOUT_S,
+            env=environment(*JAVA),
         )
     except subprocess.TimeoutExpired as error:
         raise NodeError(f"{failure} ({command[0]} took over {RESOLVE_TIMEOUT_S:.0f} s)") from error

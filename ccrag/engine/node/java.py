@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Literal
 
+from ccrag.environment import JAVA, environment
 from ccrag.errors import NodeError
 
 MIN_JAVA = 17
@@ -44,7 +45,12 @@ def _missing(what: str) -> NodeError:
 
 def _major_version(tool: str) -> int | None:
     told = subprocess.run(
-        [tool, "-version"], capture_output=True, text=True, check=False, timeout=60
+        [tool, "-version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment(*JAVA),
     )
     match = _VERSION.search(told.stdout + told.stderr)
     return int(match[1]) if match else None

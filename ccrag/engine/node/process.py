@@ -7,10 +7,9 @@ from pathlib import Path
 
 import psutil
 
+from ccrag.environment import environment
 from ccrag.errors import NodeError
 
-INHERITED = ("PATH", "JAVA_HOME", "HOME", "TMPDIR", "TZ", "LANG", "LC_ALL", "LC_CTYPE")
-"""Variables that a process gets from us: none that may hold a key."""
 START_TOLERANCE_S = 2.0
 """Start times are derived from the boot time, which the clock's corrections move a little."""
 
@@ -19,7 +18,7 @@ def spawn(command: list[str], *, log: Path) -> psutil.Process:
     """
     Start `command` in a session of its own, so that it outlives us; its output goes to `log`.
 
-    Of our environment it gets what is `INHERITED`.
+    Of our environment it gets what `environment` names, and JAVA_HOME.
 
     Not `subprocess`: its objects warn when they are dropped before the process has ended.
     """
@@ -27,7 +26,7 @@ def spawn(command: list[str], *, log: Path) -> psutil.Process:
     pid = os.posix_spawn(
         command[0],
         command,
-        {name: os.environ[name] for name in INHERITED if name in os.environ},
+        environment("JAVA_HOME"),
         setsid=True,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
