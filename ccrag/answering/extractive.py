@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ccrag.answering.citations import DraftSentence
 from ccrag.answering.merit import Merit
+from ccrag.answering.polarity import denies, numbers
 from ccrag.answering.trimming import trimmed
 from ccrag.retrieval.analysis import budget_words, normalise, terms, unique_terms
 from ccrag.types import DocId, Evidence
@@ -95,7 +96,7 @@ class _Growing:
         self._words_left = limits.max_words
         self._per_document: Counter[DocId] = Counter()
         self._texts: set[str] = set()
-        self._contents: list[frozenset[str]] = []
+        self._contents: list[tuple[frozenset[str], str]] = []
 
     def refuses(self, item: Evidence, text: str) -> str | None:
         """Why `item`, shown as `text`, does not join; None: it does."""
@@ -116,7 +117,7 @@ class _Growing:
         self._words_left -= budget_words(text)
         self._per_document[item.doc_id] += "short" not in self._merit_of(item).defects
         self._texts.add(normalise(item.text))
-        self._contents.append(frozenset(terms(item.text)))
+        self._contents.append((frozenset(terms(item.text)), item.text))
 
     def _merit_of(self, item: Evidence) -> Merit:
         return self._merit.get(item.evidence_id, Merit())
@@ -144,8 +145,18 @@ class _Growing:
         """Whether it says what an earlier one says, word for word or nearly."""
         content = frozenset(terms(item.text))
         return normalise(item.text) in self._texts or any(
-            _overlap(content, other) >= SAME_CONTENT for other in self._contents
+            _overlap(content, other) >= SAME_CONTENT and _agree(item.text, text)
+            for other, text in self._contents
         )
+
+
+def _agree(one: str, other: str) -> bool:
+    """
+    Tell whether two sentences of the same words name the same numbers, and deny alike.
+
+    "Finished in 1901" and "finished in 1902" share most words and do not say the same.
+    """
+    return numbers(one) == numbers(other) and denies(one) == denies(other)
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -186,3 +186,20 @@ def test_defects_are_named(text: str, reason: Defect) -> None:
     found = defects(text, Habits(5, max_words=30, verbs=False))
     assert found[0] == reason
     assert all(0 < COSTS[defect] < 1 for defect in found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Its dam was finished in 1901, as the archive shows.", "1902"),
+        ("The old valve of the pump opens at nine every day.", "ten"),
+    ],
+)
+def test_sentences_that_differ_in_a_number_are_both_kept(one: str, other: str) -> None:
+    changed = one.replace("1901", other).replace("nine", other)
+    assert len(chosen(one, changed, query_text="dam pump valve")) == 2
+
+
+def test_a_sentence_and_its_denial_are_both_kept() -> None:
+    one = "The old valve of the pump opens every day in winter."
+    assert len(chosen(one, one.replace("opens", "does not open"), query_text="pump valve")) == 2
