@@ -76,7 +76,7 @@ def cause_lines(troubles: Iterable[Trouble], *, noun: str, verbose: bool = False
 
 
 def _template(trouble: Trouble) -> str:
-    return _VARYING.sub("…", _whole(trouble.place).sub("…", trouble.message))
+    return _whole(trouble.place).sub("…", _VARYING.sub("…", trouble.message))
 
 
 def _whole(place: str) -> re.Pattern[str]:

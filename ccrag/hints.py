@@ -7,6 +7,8 @@ from ccrag.config import Settings, SettingsSource
 from ccrag.models.encoder import missing_extra
 from ccrag.recipes import recipe_of
 
+SECRETS = ("password", "token", "api_key")
+"""Settings whose values no message shows."""
 UNNEEDED = ("provider.", "output.", "batch.", "serve.", "chat.", "llm.")
 """Sections that no index depends on; the first may hold a key that no message should show."""
 
@@ -36,7 +38,15 @@ def index_command(name: str, pipelines: Sequence[Settings] | Settings) -> str:
 
 
 def _kept(source: SettingsSource) -> tuple[str, ...]:
-    return tuple(item for item in source.overrides if not item.strip().startswith(UNNEEDED))
+    kept = (item for item in source.overrides if not item.strip().startswith(UNNEEDED))
+    return tuple(map(_without_secret, kept))
+
+
+def _without_secret(override: str) -> str:
+    """An override whose value, if it is a secret, is the user's to fill again, as PATH... is."""
+    key, _, _ = override.partition("=")
+    is_secret = key.rpartition(".")[2].strip().lower() in SECRETS
+    return f"{key}=..." if is_secret else override
 
 
 def _command(name: str, pipelines: Sequence[str], overrides: Sequence[str]) -> str:

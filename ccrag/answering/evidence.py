@@ -7,7 +7,7 @@ are taken, in the order that `merit.by_merit` gives.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ccrag.retrieval.analysis import terms, unique_terms
@@ -42,13 +42,15 @@ def candidate_sentences(
     """
     Return the first sentences of each passage, in reading order, each document span once.
 
-    Spans are trimmed of white space. Headings, as `is_heading` tells them, are marked and do not
-    count among the first `sentences_per_passage`; rules, bullets and blanks are left out.
+    Spans are trimmed of white space. A question on a line of its own is one sentence with the reply
+    below it, which alone shares few words with what is asked ("Yes."). Headings, as `is_heading`
+    tells them, are marked and do not count among the first `sentences_per_passage`; rules, bullets
+    and blanks are left out.
     """
     found: dict[SentenceKey, CandidateSentence] = {}
     for rank, passage in enumerate(passages, start=1):
         taken = 0
-        for span in (trimmed_span(passage, span) for span in passage.sentences):
+        for span in _with_replies(passage):
             text = passage.slice(span)
             if taken == sentences_per_passage:
                 break
@@ -58,6 +60,27 @@ def candidate_sentences(
                 sentence = CandidateSentence(passage, rank, span, text, heading)
                 found.setdefault(sentence.key, sentence)
     return tuple(found.values())
+
+
+def _with_replies(passage: Passage) -> Iterator[Span]:
+    """The trimmed spans of the sentences; a question line ends with the line below it."""
+    asked: Span | None = None
+    for raw in passage.sentences:
+        span = trimmed_span(passage, raw)
+        text = passage.slice(Span(asked.start if asked else span.start, span.end))
+        replied = asked is not None and text.count("\n") == 1
+        if asked is not None and not replied:
+            yield asked
+        if replied and asked is not None:
+            yield Span(asked.start, span.end)
+            asked = None
+        elif passage.slice(raw).endswith(("?\n", "？\n")) and "\n" not in passage.slice(span):
+            asked = span
+        else:
+            asked = None
+            yield span
+    if asked is not None:
+        yield asked
 
 
 def says_something(passage: Passage, span: Span, is_heading: IsHeading) -> bool:

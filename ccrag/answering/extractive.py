@@ -44,7 +44,7 @@ class Extract:
 
     drafts: tuple[DraftSentence, ...]
     left_out: Mapping[str, str]
-    """Reasons by evidence id, in the order that it was looked at."""
+    """Reasons by evidence id, in the order of the evidence."""
 
 
 def extract(
@@ -58,8 +58,6 @@ def extract(
     """
     Return evidence sentences as the answer, in the order of the evidence, within `limits`.
 
-    After the first, what shows no verb comes after all that does: titles in a list of references hold many words of
-    a question, and would fill the answer before a statement of another document.
     Left out: what does not speak of the query; what repeats an earlier one; what does not fit into
     the rest of the words, where a later, shorter one may; and, after the first, a sentence with a
     defect of form that is worth less than a share of the best one's (`WORTH_ADDING`). Short
@@ -73,7 +71,7 @@ def extract(
     """
     answer = _Growing(frozenset(unique_terms(query_text)), limits, merit)
     left_out: dict[str, str] = {}
-    for item in [*evidence[:1], *sorted(evidence[1:], key=answer.comes_last)]:
+    for item in evidence:
         text = trimmed(item.text) if trim else " ".join(item.text.split())
         reason = answer.refuses(item, text)
         if reason is None:
@@ -98,10 +96,6 @@ class _Growing:
         self._per_document: Counter[DocId] = Counter()
         self._texts: set[str] = set()
         self._contents: list[frozenset[str]] = []
-
-    def comes_last(self, item: Evidence) -> bool:
-        """Whether `item` waits for all others: it says nothing about what it names."""
-        return "no verb" in self._merit_of(item).defects
 
     def refuses(self, item: Evidence, text: str) -> str | None:
         """Why `item`, shown as `text`, does not join; None: it does."""

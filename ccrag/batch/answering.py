@@ -73,7 +73,8 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
         notes=(*result.trace.notes, *generated.notes),
         calls=(*result.trace.calls, *generated.calls),
     )
-    strength = UNANSWERED if generated.answer.abstained else result.answer.strength
+    told = result.answer.strength
+    strength = UNANSWERED if told is not None and generated.answer.abstained else told
     return replace(result, answer=replace(generated.answer, strength=strength), trace=trace)
 
 

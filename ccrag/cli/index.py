@@ -1,5 +1,7 @@
 """`ccrag index`: documents into an index."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,7 +92,7 @@ def index(
     from ccrag.indexing import add_corpus, index_corpus, open_files
     from ccrag.recipes import recipe_of
 
-    with user_errors():
+    with user_errors(), _way_past(on_error):
         sources = [_source(path) for path in paths or ()]
         names = pipeline.split(",") if pipeline else [None]
         loaded = [pipeline_settings(name, overrides) for name in names]
@@ -113,6 +115,19 @@ def index(
                     files, index, settings, replace=replace, on_progress=on_progress, notify=notify
                 )
             _print(report, index, recipe, with_load=at == 0)
+
+
+@contextmanager
+def _way_past(on_error: OnError) -> Iterator[None]:
+    """Say with a bad record that stops the load how to load the others."""
+    from ccrag.corpus.faults import RecordError
+
+    try:
+        yield
+    except RecordError as error:
+        if on_error is OnError.SKIP:
+            raise
+        raise InputError(f"{error}; or --on-error skip: it is counted, the others go on") from error
 
 
 def _delete(index: str, ids: str, overrides: list[str]) -> None:

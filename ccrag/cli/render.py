@@ -77,6 +77,8 @@ def _weakness(result: Result) -> list[RenderableType]:
     strength = result.answer.strength
     if strength is None or strength.level == "strong":
         return []
+    if not result.ranking.hits:
+        return [Text("no passage of the candidates was found for this question", style="yellow")]
     weak = "weak evidence: " if strength.level == "weak" else ""
     return [Text(f"{weak}{clean(strength.reason)}", style="yellow")]
 

@@ -35,6 +35,8 @@ class SizeLimits(NamedTuple):
 DEFAULT_SIZES = SizeLimits()
 LIMIT_SETTINGS = "--set reading.max_..._mb, see docs/reading.md"
 
+_PART_BYTES = 1_000_000
+
 _GZIP, _XZ = b"\x1f\x8b\x08", b"\xfd7zXZ\0"
 _BZIP2, _BLOCK = b"BZh", b"1AY&SY"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -95,9 +97,14 @@ def read_whole(path: Path, *, max_bytes: int) -> bytes:
         RecordError: of fault "size": more than `max_bytes`; otherwise as `open_data`.
     """
     with open_data(path) as file:
-        data = file.read(max_bytes + 1)
-    if len(data) > max_bytes:
+        # Never `read(max_bytes + 1)`: it takes that much memory before the first byte is read.
+        parts = [file.read(min(max_bytes, path.stat().st_size) + 1)]
+        left = max_bytes + 1 - len(parts[0])
+        while left > 0 and (part := file.read(min(left, _PART_BYTES))):
+            parts.append(part)
+            left -= len(part)
+    if left <= 0:
         most = f"more than {max_bytes:,} bytes when unpacked, the most that is read"
         problem = f"{most}; split it, or raise the limit ({LIMIT_SETTINGS})"
         raise RecordError("size", problem, path=path)
-    return data
+    return parts[0] if len(parts) == 1 else b"".join(parts)

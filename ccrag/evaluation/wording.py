@@ -5,8 +5,8 @@ An answer is scored as submitted, so an abstention's sentence is text like any o
 
 ROUGE's own tokens are runs of `a-z0-9`, which cuts `Müller` in pieces and drops Chinese. So they
 are taken where the gold answer (or question) holds no other letter or digit: there the figures are
-those of the package `rouge-score`. Elsewhere the tokens are the words of `retrieval.analysis` in any script; each
-character of Chinese, Japanese, Korean, Thai, Lao, Myanmar and Khmer is one by itself. Only English
+those of the package `rouge-score`. Elsewhere the tokens are the words of `retrieval.analysis` in
+any script; each character of Chinese, Japanese, Korean, Thai, Lao, Myanmar and Khmer is one by itself. Only English
 is stemmed.
 """
 

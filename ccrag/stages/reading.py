@@ -27,6 +27,8 @@ from ccrag.stages.way import Way
 from ccrag.types import Evidence, SentenceKey
 
 Scores = dict[SentenceKey, float]
+HORIZON = 4
+"""Form is looked at in so many times the sentences that are taken: looking costs time."""
 
 
 class Reader:
@@ -58,8 +60,9 @@ class Reader:
             if settings.max_documents is not None:
                 kept = self._of_best_documents(way, kept, cosine or scores)
             way.cosines = cosine
-            merit = self._merits(way, kept, cosine)
-            way.evidence = self._shown(way, scores) or self._choose(way, kept, scores, merit)
+            ranked = best_first(kept, scores)[: HORIZON * settings.max_sentences]
+            merit = self._merits(way, ranked, cosine)
+            way.evidence = self._shown(way, scores) or self._choose(way, ranked, scores, merit)
             way.merits = {e.evidence_id: merit[e.key] for e in way.evidence if e.key in merit}
 
     def _shown(self, way: Way, scores: Scores) -> tuple[Evidence, ...]:
@@ -141,13 +144,12 @@ class Reader:
     def _choose(
         self,
         way: Way,
-        candidates: Sequence[CandidateSentence],
+        ranked: Sequence[CandidateSentence],
         scores: Scores,
         merit: Mapping[SentenceKey, Merit],
     ) -> tuple[Evidence, ...]:
         """The best sentences, those with a defect of form a little later; says which."""
         at_most = self._settings.evidence.max_sentences
-        ranked = best_first(candidates, scores)
         chosen = by_merit(ranked, merit, at_most=at_most)
         taken = {candidate.key for candidate in chosen}
         for candidate in ranked[:at_most]:

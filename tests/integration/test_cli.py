@@ -76,6 +76,11 @@ def test_the_same_run_twice_and_after_a_rebuild_gives_the_same_bytes(
         assert len({(out / name).read_bytes() for out in outs}) == 1
 
 
+def test_an_abstention_says_that_nothing_was_found(indexed: str) -> None:
+    said = ccrag("ask", "zyzzyva", "--index", indexed, "--all", "-p", "single-query-bm25").stdout
+    assert said.startswith("no passage of the candidates was found for this question\n")
+
+
 def test_a_failing_query_loses_no_other_and_is_tried_again(tmp_path: Path, indexed: str) -> None:
     queries, out = write_queries(tmp_path, 3), tmp_path / "run"
     with queries.open("ab") as file:
@@ -170,6 +175,7 @@ def test_a_broken_line_is_named_or_skipped_and_counted(tmp_path: Path, index_nam
         file.write(b'{"id": "broken", \n{"id":"res0","text":"again"}\n')
     stopped = ccrag("index", documents, "--index", index_name, code=1)
     assert "documents.jsonl:5:" in stopped.stderr
+    assert "or --on-error skip" in stopped.stderr
     skipped = ccrag("index", documents, "--index", index_name, "--on-error", "skip")
     assert "4 documents" in skipped.stdout
     assert "documents.jsonl:6:" in skipped.stderr

@@ -43,7 +43,7 @@ def test_it_answers_what_the_command_answers(library: Library, index_name: str) 
 
 def test_every_sentence_leads_to_its_words(library: Library) -> None:
     result = library.ask(QUESTION, candidates=["res1", "res2"])
-    assert "finished in 190" in result.answer.sentences[0].text
+    assert any("finished in 1902" in sentence.text for sentence in result.answer.sentences)
     for sentence in result.answer.sentences:
         for evidence in result.answer.evidence_of(sentence):
             document = library.document(evidence.doc_id)

@@ -60,6 +60,8 @@ def test_ids_that_are_numbers_are_told_from_other_numbers() -> None:
         f"3 queries (1, 2, 27), the first: {message}"
     ]
     assert cause_lines([Trouble("2", message)], noun="queries") == [f"2: {message}"]
+    replies = [Trouble(n, f"query '{n}': reply 1: cut off") for n in ("1", "2")]
+    assert len(cause_lines(replies, noun="queries")) == 1
     named = "query '2': no candidates"
     assert cause_lines([Trouble("2", named)], noun="queries") == [named]
     assert cause_lines([Trouble("a", "q.jsonl: a fault")], noun="x") == ["a: q.jsonl: a fault"]

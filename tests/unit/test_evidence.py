@@ -154,3 +154,28 @@ def test_a_title_that_is_all_the_text_is_a_sentence() -> None:
     assert [e.text for e in shown(passage("a", "Melting ice", title="Melting ice"))] == [
         "Melting ice"
     ]
+
+
+def test_a_question_on_its_own_line_goes_with_its_reply() -> None:
+    lines = [
+        "When does it open?\n",
+        "At nine.\n\n",
+        "Is it cold?\n\n",
+        "Ice melts. ",
+        "Why? ",
+        "So.",
+    ]
+    found = sentences_of((passage("a", sentences=lines),), sentences_per_passage=9)
+    assert [c.text for c in found] == [
+        "When does it open?\nAt nine.",
+        "Is it cold?",  # a blank line parts them
+        "Ice melts.",
+        "Why?",  # inside a line it may be the writer's own
+        "So.",
+    ]
+
+
+def test_headings_are_marked_and_take_no_place() -> None:
+    under = passage("a", sentences=["# Melting ice\n\n", "Ice melts. ", "Snow."])
+    [heading, first] = sentences_of((under,), sentences_per_passage=1)
+    assert (heading.heading, first.text, first.heading) == (True, "Ice melts.", False)

@@ -86,16 +86,6 @@ def test_the_first_is_never_lost_by_its_form() -> None:
     assert [draft.text for draft in drafts(*items, merit=merit)] == [WARM, WIND]
 
 
-def test_after_the_first_titles_come_last() -> None:
-    items = [evidence(f"e{at}", text) for at, text in enumerate((DARK, WARM, WIND), start=1)]
-    untold = Merit(1.0, ("no verb",))
-    for merit, shown in (
-        ({"e2": untold}, [DARK, WIND]),
-        ({"e1": untold}, [DARK, WARM]),  # what is scored best stays
-    ):
-        assert [draft.text for draft in drafts(*items, merit=merit, max_sentences=2)] == shown
-
-
 def test_trimming_is_for_display_only() -> None:
     [draft] = drafts(
         evidence("e1", "However, warm water (at 4 °C) melts the ice [3, 4]."), trim=True

@@ -16,4 +16,4 @@ def test_what_is_printed_never_ends_a_command(encoding: str, written: bytes) -> 
     _write_any_character(stream)
     stream.write("“é”")
     stream.flush()
-    assert stream.buffer.getvalue() == written  # type: ignore[attr-defined]
+    assert stream.buffer.getvalue() == written
