@@ -44,7 +44,7 @@ class ReadLimits(NamedTuple):
     """Processor time, and twice as much time on the clock."""
     documents: int = 10_000
     """What follows the reading runs in this process: it is bounded by what was read."""
-    chars: int = 20_000_000
+    chars: int = 10_000_000
     """Of the titles, texts and links of all documents together."""
     answer_mb: int = 256
     """Text and places of the documents, as JSON."""

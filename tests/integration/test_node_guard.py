@@ -151,6 +151,28 @@ def test_what_is_no_request_is_answered_without_a_word_of_it(node: NodeState) ->
         assert b"2.19" not in answer
 
 
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("GET / HTTP/1.0\r\n{secret}\r\n", 403),
+        ("GET http://evil.example/ HTTP/1.1\r\n{host}\r\n", 401),
+        ("GET / HTTP/1.1\r\n{host}Host: evil.example\r\n{secret}\r\n", 403),
+        ("GET / HTTP/1.1\r\nHost: evil.example\r\n{host}{secret}\r\n", 403),
+        ("get / HTTP/1.1\r\n{host}\r\n", 401),
+        ("OPTIONS / HTTP/1.1\r\n{host}\r\n", 401),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 403),
+        ("GET / HTTP/1.1\r\n{host}Authorization: Bearer x\r\n{secret}\r\n", 401),
+        ("GET / HTTP/1.1\r\n{host}{secret}Origin:\r\n\r\n", 403),
+    ],
+)
+def test_heads_that_no_client_sends_do_not_get_in(node: NodeState, head: str, status: int) -> None:
+    host = f"Host: 127.0.0.1:{node.port}\r\n"
+    told = head.format(host=host, secret=f"Authorization: {bearer(node)}\r\n")
+    with socket.create_connection(("127.0.0.1", node.port), timeout=10) as opened:
+        opened.sendall(told.encode())
+        assert opened.recv(100).startswith(b"HTTP/1.1 %d " % status)
+
+
 def test_nothing_of_a_strangers_body_is_kept(node: NodeState) -> None:
     size = 95_000_000  # just below what the engine takes
     head = f"POST /_bulk HTTP/1.1\r\nHost: 127.0.0.1:{node.port}\r\nContent-Length: {size}\r\n\r\n"
