@@ -1,8 +1,10 @@
 """Documents into passages and their vectors, many documents to one call of the encoder."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
+
+import numpy as np
 
 from ccrag.config import ChunkingSettings
 from ccrag.corpus.block_windows import block_passages
@@ -23,7 +25,12 @@ from ccrag.types import Document, Passage
 CHARS_PER_CALL = 400_000
 """Text handed to the encoder at once: enough to sort by length, little enough to keep going."""
 
+TEXTS_PER_LOOK = 32
+"""Texts encoded between two looks at whether the work is still wanted: some tenths of a second."""
+
 T = TypeVar("T")
+Look = Callable[[], None]
+"""Raises when nobody wants the work any more."""
 
 
 @dataclass(slots=True)
@@ -55,12 +62,15 @@ def cut_documents(
     *,
     with_vectors: bool,
     counts: EncodingCounts | None = None,
+    look: Look | None = None,
 ) -> Iterator[CutDocument]:
     """
     Cut `documents` as `settings` say, in order, and encode their passages if asked to.
 
     Args:
         counts: filled with what the encoder was asked.
+        look: called between small batches of the encoder, which others can use meanwhile; None:
+            large batches, which are quicker.
 
     Raises:
         ModelError: the method or the vectors need an encoder and there is none.
@@ -74,18 +84,30 @@ def cut_documents(
     elif settings.method == "blocks":
         cut = (_by_blocks(d, edges, settings) for d, edges in documents)
     else:
-        vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts)
+        vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts, look)
         cut = _by_meaning(documents, settings, vectors_of)
     if not with_vectors:
         return cut
     text_of = text_of_passages(is_plain=settings.plain)
-    return _with_vectors(cut, text_of, _vectors_of(encoder, "a vector index", counts))
+    return _with_vectors(cut, text_of, _vectors_of(encoder, "a vector index", counts, look))
 
 
-def _vectors_of(encoder: Encoder | None, what: str, counts: EncodingCounts) -> VectorsOf:
+def _vectors_of(
+    encoder: Encoder | None, what: str, counts: EncodingCounts, look: Look | None
+) -> VectorsOf:
     if encoder is None:
         raise ModelError(f"{what} needs an encoder; see the setting encoder.model")
-    return lambda texts: counts.add(encoder.encode_passages(texts))
+    if look is None:
+        return lambda texts: counts.add(encoder.encode_passages(texts))
+
+    def encode(texts: Sequence[str]) -> Matrix:
+        done = [counts.add(encoder.encode_passages(()))]
+        for first in range(0, len(texts), TEXTS_PER_LOOK):
+            look()
+            done.append(counts.add(encoder.encode_passages(texts[first : first + TEXTS_PER_LOOK])))
+        return np.concatenate(done)
+
+    return encode
 
 
 def _windows(document: Document, edges: int, settings: ChunkingSettings) -> list[Passage]:

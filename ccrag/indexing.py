@@ -22,7 +22,7 @@ from ccrag.corpus.load import LoadReport
 from ccrag.corpus.packed import SizeLimits
 from ccrag.corpus.scan import CorpusScan
 from ccrag.corpus.units import Units, make_units
-from ccrag.cutting import EncodingCounts, cut_documents
+from ccrag.cutting import EncodingCounts, Look, cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.client import Client, Notify, open_client, silent
 from ccrag.engine.index import count_items
@@ -146,10 +146,14 @@ def index_corpus(
     *,
     replace: bool = False,
     on_progress: OnDocuments = ignore_documents,
+    look: Look | None = None,
     notify: Notify = silent,
 ) -> IndexReport:
     """
     As `index_documents`, of any collection; it is opened when engine and models are there.
+
+    Args:
+        look: raises when nobody wants the work any more; called while texts are encoded.
 
     Raises:
         InputError: a document at fault; or `name` serves others, and `replace` is not set.
@@ -175,7 +179,9 @@ def index_corpus(
         def cut() -> Iterator[CutDocument]:
             counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
             chunking, stored = settings.chunking, recipe.vectors is not None
-            done = cut_documents(counted, chunking, encoder, with_vectors=stored, counts=counts)
+            done = cut_documents(
+                counted, chunking, encoder, with_vectors=stored, counts=counts, look=look
+            )
             units = _units(corpus, settings) if recipe.units is not None else None
             for number, item in enumerate(done, start=1):
                 document = item.document

@@ -51,8 +51,8 @@ def agrees(evidence: str, claim: str) -> bool:
     """
     Return whether each clause of `claim` denies and counts as the closest one of `evidence` does.
 
-    Closest are the clauses that hold most of its content terms; of several one has to agree.
-    A clause that shares no term with the evidence is not looked at.
+    Closest are the clauses that hold most of its content terms; of several one has to agree. One
+    that shares no term with the evidence is not looked at.
     """
     parts = [(part, frozenset(unique_terms(part))) for part in _parts(evidence)]
     for clause in _CLAUSE_END.split(claim):

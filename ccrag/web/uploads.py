@@ -190,6 +190,7 @@ class Uploads:
                 index,
                 settings,
                 on_progress=still_wanted,
+                look=still_wanted,
             )
         return Upload(index, report.built.documents, report.built.passages, read.notes)
 
