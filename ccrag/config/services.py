@@ -99,7 +99,7 @@ class ServeSettings(Section):
     max_upload_bytes: int = Field(32 * 1024 * 1024, ge=1024)
     max_upload_documents: int = Field(10_000, ge=1)
     """Documents that one uploaded file may hold."""
-    max_upload_chars: int = Field(10_000_000, ge=1)
+    max_upload_chars: int = Field(3_000_000, ge=1)
     """Of their titles, texts and links together."""
     max_query_chars: int = Field(10_000, ge=1)
     max_candidates: int = Field(10_000, ge=1)
