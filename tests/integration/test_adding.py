@@ -24,6 +24,7 @@ from ccrag.library import Library
 from ccrag.types import Candidates, Document, Part
 from tests.fakes import HashEncoder
 from tests.integration.building import opened
+from tests.support import engine_settings
 
 WORDS = ("river", "stone", "heron", "reed", "alder", "mud", "flood")
 IDS = tuple(f"d{n}" for n in range(7))
@@ -61,7 +62,7 @@ def engine(engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """Settings of the test engine; encoders are stand-ins."""
     monkeypatch.setattr("ccrag.indexing.load_encoder", lambda *_: HashEncoder())
     return {
-        "engine": {"url": engine_url},
+        "engine": engine_settings(engine_url),
         "encoder": {"cache_folder": tmp_path / "vectors"},
         "provider": {"cache_folder": tmp_path / "replies"},
     }
