@@ -76,7 +76,7 @@ def create_app(state: ServerState) -> ASGIApp:
         slow_s=state.settings.slow_s,
         timeout_s=state.settings.timeout_s,
     )
-    known = Authorised(limited, access=state.access, public=PUBLIC)
+    known = Authorised(limited, access=state.access, public=PUBLIC, shown_by=app)
     return Observed(Guarded(known, hosts=_hosts(state)), metrics=state.metrics)
 
 

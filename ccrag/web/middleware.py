@@ -137,18 +137,23 @@ class Guarded:
 class Authorised:
     """Refuses a request without a known token before any of its body is read."""
 
-    def __init__(self, app: ASGIApp, *, access: Access, public: tuple[str, ...]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, access: Access, public: tuple[str, ...], shown_by: ASGIApp
+    ) -> None:
         """
         Args:
             public: addresses that need no token; one that ends in / stands for all below it.
+            shown_by: the application whose state says how a problem looks to a person.
         """
+        self._shown_by = shown_by
         self._app = app
         self._access = access
         self._public = public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._is_public(scope["path"]):
-            request = Request(scope)
+            # The application, which names itself here later, shows people a page to sign in.
+            request = Request({**scope, "app": self._shown_by})
             try:
                 bearer_caller(request, self._access)
             except ProblemError as problem:
