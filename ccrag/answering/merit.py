@@ -83,17 +83,18 @@ def by_merit(
     with a smaller defect and at least its worth, until `MAX_PASSED` have come before it.
     """
     waiting = list(scored)
+    own = {c.key: (merit[c.key].cost, merit[c.key].worth) for c in scored}
     passed = dict.fromkeys((candidate.key for candidate in scored), 0)
     chosen: list[CandidateSentence] = []
     while waiting and len(chosen) < at_most:
         best: dict[float, float] = {}
         for candidate in waiting:
-            own = merit[candidate.key]
-            best[own.cost] = max(own.worth, best.get(own.cost, 0.0))
+            cost, worth = own[candidate.key]
+            best[cost] = max(worth, best.get(cost, 0.0))
         at = next(
             at
             for at, candidate in enumerate(waiting)
-            if passed[candidate.key] == MAX_PASSED or not _waits(merit[candidate.key], best)
+            if passed[candidate.key] == MAX_PASSED or not _waits(*own[candidate.key], best)
         )
         chosen.append(waiting.pop(at))
         for candidate in waiting[:at]:
@@ -101,9 +102,9 @@ def by_merit(
     return chosen
 
 
-def _waits(own: Merit, best: Mapping[float, float]) -> bool:
-    """Whether a smaller cost has at least its worth; `best` has the best worth by cost."""
-    return any(cost < own.cost and worth >= own.worth for cost, worth in best.items())
+def _waits(cost: float, worth: float, best: Mapping[float, float]) -> bool:
+    """Tell whether a smaller cost has at least this worth; `best` has the best worth by cost."""
+    return any(other < cost and held >= worth for other, held in best.items())
 
 
 def _shares(
