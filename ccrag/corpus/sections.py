@@ -10,6 +10,7 @@ the underline has two marks at least, and the title is one line that stands alon
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ccrag.types import Section, SectionPath
@@ -279,6 +280,7 @@ def split_sections(text: str) -> list[Section]:
     return sections_below(text, find_headings(text))
 
 
+@lru_cache(maxsize=8_192)  # the same sentences are asked about for query after query
 def is_heading(sentence: str, path: SectionPath = ()) -> bool:
     """
     Tell whether a sentence of a passage is a heading with all its lines, or word for word one of
