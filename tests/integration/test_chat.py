@@ -474,12 +474,14 @@ def test_at_a_terminal(indexed: str, tmp_path: Path, provider: Provider) -> None
         terminal.wait_for("> half a ques")
         terminal.interrupt()
         terminal.wait_for("Ctrl-D or /quit ends")
+        # What is typed before a prompt stands is read in another way: Ctrl-D would be no end.
+        terminal.wait_for("> ", count=4)
         terminal.type(f"{QUESTIONS[1]}\n")
         terminal.wait_for(LIMITS[:60], count=3)  # two of them are of the first answer
-        time.sleep(2)  # what is typed before the prompt stands may be lost
+        terminal.wait_for("> ", count=5)
         terminal.type("/help\n")
         terminal.wait_for("/quit          end")
-        time.sleep(2)
+        terminal.wait_for("> ", count=6)
         terminal.type("\x04")
         assert terminal.end() == 0
     [file] = folder.iterdir()
