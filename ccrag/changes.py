@@ -138,6 +138,6 @@ def _with_known(
 
 
 def _cites(doc_id: DocId, before: StoredDocument | None, given: Corpus | None) -> Cites:
-    """What tables of citations say of a document, those given before and the one given now."""
+    """Return what a document cites by tables, those given before and the one given now."""
     now = given.cites(doc_id) if given else ()
     return tuple(sorted({*now, *(before.cites if before else ())}))

@@ -71,6 +71,6 @@ def unnamed_pipeline(purpose: Purpose = "answer") -> Default:
 
 
 def _hub_cache() -> Path:
-    """Where the model hub's client keeps what it fetched."""
+    """Return where the model hub's client keeps what it fetched."""
     home = os.environ.get("HF_HOME") or Path("~/.cache/huggingface").expanduser()
     return Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")

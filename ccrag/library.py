@@ -215,7 +215,7 @@ def make_query(
 
 
 def _opener(documents: Iterable[Document] | Sequence[Path]) -> OpenCorpus:
-    """What opens documents given as values, or as files."""
+    """Return what opens documents given as values, or as files."""
     paths, values = _parted(documents)
     return open_files(paths) if paths else lambda: GivenDocuments(values)
 

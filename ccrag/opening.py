@@ -202,7 +202,7 @@ def find_index(
 
 
 def _serves(pipeline: str, built: Sequence[str]) -> bool:
-    """Whether `built` is all that a packaged pipeline needs, and its extras are installed."""
+    """Tell whether `built` is all that a packaged pipeline needs, and its extras are installed."""
     settings = load_settings(pipeline)
     needed = missing_extra(settings.encoder) if needs_query_vectors(settings) else None
     return needed is None and recipe_of(settings).fits(built)

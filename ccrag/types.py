@@ -347,7 +347,7 @@ class Evidence:
 
     @property
     def key(self) -> SentenceKey:
-        """What scores of a sentence with this span are filed under."""
+        """Return what scores of a sentence with this span are filed under."""
         return self.doc_id, self.start, self.end
 
 

@@ -15,7 +15,7 @@ from ccrag.retrieval.lexical import idf
 from ccrag.types import Evidence, Passage, SectionPath, SentenceKey, Span
 
 IsHeading = Callable[[str, SectionPath], bool]
-"""Whether a sentence is a heading, by its text and the path of the section it stands in."""
+"""Tells whether a sentence is a heading, by its text and the path of its section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def candidate_sentences(
 
 
 def _with_replies(passage: Passage) -> Iterator[Span]:
-    """The trimmed spans of the sentences; a question line ends with the line below it."""
+    """Yield the trimmed spans of the sentences; a question line ends with the line below it."""
     asked: Span | None = None
     for raw in passage.sentences:
         span = trimmed_span(passage, raw)

@@ -128,12 +128,12 @@ class _Growing:
         return shared >= max(int(self._limits.must_share), least)
 
     def _is_blemish(self, own: Merit) -> bool:
-        """Whether its defects outweigh what it would add to the answer there is."""
+        """Tell whether its defects outweigh what it would add to the answer there is."""
         least = SHORT_WORTH_ADDING if own.defects == ("short",) else WORTH_ADDING
         return bool(self.drafts and own.defects) and own.worth < least * self._best_worth
 
     def _is_full(self, item: Evidence) -> bool:
-        """Whether its document has no place left for it."""
+        """Tell whether its document has no place left for it."""
         own, most = self._merit_of(item), self._limits.max_per_document
         if most is None or "short" in own.defects:
             return False
@@ -142,7 +142,7 @@ class _Growing:
         return self._per_document[item.doc_id] >= most
 
     def _repeats(self, item: Evidence) -> bool:
-        """Whether it says what an earlier one says, word for word or nearly."""
+        """Tell whether it says what an earlier one says, word for word or nearly."""
         content = frozenset(terms(item.text))
         return normalise(item.text) in self._texts or any(
             _overlap(content, other) >= SAME_CONTENT and _agree(item.text, text)

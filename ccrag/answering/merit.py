@@ -24,7 +24,7 @@ MAX_PASSED = 5
 
 @dataclass(frozen=True, slots=True)
 class Merit:
-    """What speaks for a sentence, 0 to 1, and which defects of form speak against it."""
+    """Hold how well a sentence meets the question, 0 to 1, and its defects of form."""
 
     relevance: float = 1.0
     defects: tuple[Defect, ...] = ()
@@ -36,7 +36,7 @@ class Merit:
 
     @property
     def worth(self) -> float:
-        """What is left of the relevance."""
+        """Return the relevance that is left after the cost."""
         return (1 - self.cost) * self.relevance
 
 

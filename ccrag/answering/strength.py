@@ -24,7 +24,7 @@ COVERED_FROM = 0.6
 
 
 UNANSWERED = Strength("none", "the evidence does not answer the question", 0.0, ())
-"""Of an answer that abstains."""
+"""Stands for the evidence of an answer that abstains."""
 
 
 def strength_of(

@@ -124,16 +124,16 @@ _VERB_BEFORE_OBJECT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What sentences are held to: the limits of length, and what the texts around them do."""
+    """Hold the limits of length, and what the sentences around one have in common."""
 
     min_words: int
     """Below, a sentence is short."""
     max_words: int | None = None
     """Above, it is long; None: never."""
     cased: bool = True
-    """Whether the texts know capitals; if not, a small letter opens a sentence."""
+    """Says whether the texts use capitals; if not, a small letter may open a sentence."""
     verbs: bool = True
-    """Whether most of them show a sign of a verb (see `has_predicate`), as English does."""
+    """Says whether most of them show a sign of a verb (see `has_predicate`), as English does."""
 
 
 def habits_of(texts: Sequence[str], *, min_words: int, max_words: int | None) -> Habits:

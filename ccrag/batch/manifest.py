@@ -41,11 +41,11 @@ class Manifest:
     failures: tuple[tuple[QueryId, str], ...]
     """Those that could not be prepared, and why."""
     identity: JSON
-    """What the run is made of, by name; see `runs.identity`."""
+    """Names all that decides the files of the run; see `runs.identity`."""
 
     @property
     def head(self) -> JSON:
-        """What the first line of the run's files says of it, as `ccrag run` would write it."""
+        """Return the head of the run's provenance, as `ccrag run` would write it."""
         return {"run": self.run, "identity": self.identity}
 
 

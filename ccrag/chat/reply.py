@@ -212,7 +212,7 @@ def _joined(content: object, kind: str) -> str:
 
 
 def _reasoned(message: Mapping[str, object], usage: object) -> bool:
-    """Whether a server tells of thoughts beside the text."""
+    """Tell whether a server tells of thoughts beside the text."""
     if message.get("reasoning_content") or message.get("reasoning") or message.get("thinking"):
         return True
     details = usage.get("completion_tokens_details") if isinstance(usage, Mapping) else None

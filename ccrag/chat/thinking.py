@@ -36,7 +36,7 @@ class Tag:
 
     @property
     def opens(self) -> bool:
-        """Whether thinking begins here; otherwise it ends here."""
+        """Tell whether thinking begins here; otherwise it ends here."""
         found = self._match
         if found["channel"]:
             return found["name"].casefold() != ANSWER_CHANNEL
@@ -47,7 +47,7 @@ class Tag:
 
     @property
     def kind(self) -> str:
-        """What an opening tag and its end share."""
+        """Return what an opening tag and its end share."""
         found = self._match
         named = found["tag"] or found["square"] or found["pipe"]
         return named.casefold() if named else ("channel" if found["channel"] else "unused")

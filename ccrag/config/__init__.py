@@ -179,7 +179,7 @@ class Settings(PipelineSettings):
 
     @property
     def source(self) -> SettingsSource:
-        """Where they came from, for commands that an error recommends; no part of any digest."""
+        """Return where they came from, for the commands in errors; no part of any digest."""
         return self._source
 
     def came_from(self, source: SettingsSource) -> Self:

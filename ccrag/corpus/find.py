@@ -42,7 +42,7 @@ class _Found(NamedTuple):
     """The path from the folder that was named."""
 
     def ids(self) -> tuple[str, str, str]:
-        """What may be its id, the shortest first: name, path in the named folder, path as given."""
+        """Return its possible ids, the shortest first: name, path in the folder, path as given."""
         name = unpacked_name(self.path.name)
         return (
             name,
@@ -104,7 +104,7 @@ def _files_at(path: Path, report: LoadReport) -> Iterator[_Found]:
 
 
 def _not_read(path: Path) -> str:
-    """What to say of a file of another kind: what is read, and how to make that of it."""
+    """Return what to say of a file of another kind: what is read, and how to make that of it."""
     known = ", ".join((*RECORD_SUFFIXES, *PAGE_SUFFIXES))
     how = how_to_convert(data_suffix(path), file=path.name)
     return f"documents come from {known}, plain or packed{f'; convert it: {how}' if how else ''}"
@@ -130,7 +130,7 @@ def _files_below(folder: Path, report: LoadReport) -> Iterator[_Found]:
 
 
 def _kind_left_out(path: Path) -> str | None:
-    """What kind of file this is if it is not read; None if it is."""
+    """Return what kind of file this is if it is not read; None if it is."""
     if not is_supported(path):
         return data_suffix(path)
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
@@ -141,7 +141,7 @@ def _kind_left_out(path: Path) -> str | None:
 
 
 def _kind_without_suffix(path: Path) -> str | None:
-    """What a file without suffix is, such as a program; None for plain text, as of a README."""
+    """Return what a file without suffix is, e.g. a program; None for plain text such as a README."""
     try:
         with open_data(path) as file:
             head = file.peek(_HEAD_BYTES)[:_HEAD_BYTES]
@@ -154,7 +154,7 @@ def _kind_without_suffix(path: Path) -> str | None:
 
 
 def _is_part(path: Path) -> bool:
-    """Whether a file is LaTeX that only makes sense where another one reads it in."""
+    """Tell whether a file is LaTeX that only makes sense where another one reads it in."""
     if data_suffix(path) != ".tex":
         return False
     from ccrag.corpus.readers.latex_source import is_whole_document

@@ -33,7 +33,7 @@ class Corpus(Protocol):
     def edges(self, doc_id: DocId) -> int: ...
 
     def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
-        """What a table of citations says this document cites, known or not."""
+        """Return what a table of citations says this document cites, known or not."""
         ...
 
     def citing(self) -> list[DocId]:
@@ -41,7 +41,7 @@ class Corpus(Protocol):
         ...
 
     def holds(self, doc_id: DocId) -> bool:
-        """Whether a document is in the collection."""
+        """Tell whether a document is in the collection."""
         ...
 
 
@@ -107,7 +107,7 @@ class GivenDocuments:
         return []
 
     def holds(self, doc_id: DocId) -> bool:
-        """Whether a document is in the collection."""
+        """Tell whether a document is in the collection."""
         return self._ledger.origin(doc_id) is not None
 
     def close(self) -> None:

@@ -84,7 +84,7 @@ def _read_jsonl(path: Path, lines: RecordLines) -> Iterator[Record]:
 
 
 def _name_given_twice(line: bytes, fields: Mapping[str, object]) -> RecordError | None:
-    """What is wrong if a field has two values, of which the parser keeps the last in silence."""
+    """Return what is wrong if a field has two values: the parser keeps the last in silence."""
     if len(_NAME_ENDS.findall(line)) == len(fields):
         return None  # as good as always, and quick to see
     names = (b'"%s"' % name.encode() for name in fields)
@@ -112,7 +112,7 @@ def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _stands_twice(item: object) -> RecordError | None:
-    """What is wrong with an object read by `_object_of`, if it names a field twice."""
+    """Return what is wrong with an object read by `_object_of`, if it names a field twice."""
     if not isinstance(item, _Conflicting):
         return None
     return RecordError("syntax", f"the field {item.field!r} stands twice, with two values")
@@ -185,7 +185,7 @@ def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
 
 
 def _names_in(value: object) -> int:
-    """How many names the objects in a JSON value have, at any depth."""
+    """Return how many names the objects in a JSON value have, at any depth."""
     names, inside = 0, [value]
     while inside:
         item = inside.pop()
@@ -198,7 +198,7 @@ def _names_in(value: object) -> int:
 
 
 def _is_record(value: Mapping[str, object]) -> bool:
-    """Whether an object is a record itself: it holds strings, and no list of objects."""
+    """Tell whether an object is a record itself: it holds strings, and no list of objects."""
     return any(isinstance(item, str) for item in value.values()) and not any(
         isinstance(item, list) and (not item or isinstance(item[0], dict))
         for item in value.values()

@@ -113,7 +113,7 @@ class CorpusScan:
         return weight
 
     def _instead(self) -> str:
-        """What there was instead of documents."""
+        """Return what there was instead of documents."""
         said = [line for line in self.report.lines()[1:] if not line.startswith("  to read")]
         return f" ({'; '.join(said)})" if said else ""
 
@@ -143,7 +143,7 @@ class CorpusScan:
         return self._ledger.edges(doc_id) if self.max_edges else 0
 
     def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
-        """What the table of citations says this document cites, known or not."""
+        """Return what the table of citations says this document cites, known or not."""
         return self._ledger.cites(doc_id) if self._has_table else ()
 
     def citing(self) -> list[DocId]:
@@ -151,7 +151,7 @@ class CorpusScan:
         return self._ledger.citing()
 
     def holds(self, doc_id: DocId) -> bool:
-        """Whether a document is in the collection."""
+        """Tell whether a document is in the collection."""
         return self._ledger.origin(doc_id) is not None
 
     def close(self) -> None:

@@ -163,7 +163,7 @@ class _Finder:
                 position = self._fence_end(marker)
 
     def _fence_end(self, marker: re.Match[str]) -> int:
-        """Where fenced code ends: at a fence as long, or with the list item that it stands in."""
+        """Return where fenced code ends: at a fence as long, or with the list item that it stands in."""
         run = marker["fence"] or marker["rule"]
         indent = len(marker["container"] or "")
         inside = indent if (marker["container"] or "").strip() else 0
@@ -180,7 +180,7 @@ class _Finder:
         return closed.end() if closed else end
 
     def _html_end(self, start: int) -> int:
-        """Where the HTML block at `start` ends; just behind it if none starts there."""
+        """Return where the HTML block at `start` ends; just behind it if none starts there."""
         for opening, closing in _RAW:
             if opened := opening.match(self._text, start):
                 closed = closing.search(self._text, opened.end())

@@ -156,7 +156,7 @@ def _row_error(error: RecordError | csv.Error, first: int, last: int) -> RecordE
 
 
 def _has_swallowed(row: Sequence[str]) -> bool:
-    """Whether a line inside a cell looks like a row: as many commas, an id of the same shape."""
+    """Tell whether a line in a cell looks like a row: as many commas, an id of the same shape."""
     own = _shape(row[0])
     return (
         len(row) > 1
@@ -170,7 +170,7 @@ def _has_swallowed(row: Sequence[str]) -> bool:
 
 
 def _shape(doc_id: str) -> str:
-    """What an id looks like: digits are 0, letters a."""
+    """Return what an id looks like: digits are 0, letters a."""
     return _SHAPE[1].sub("a", _SHAPE[0].sub("0", doc_id.strip('" ')))
 
 

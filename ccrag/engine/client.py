@@ -248,7 +248,7 @@ def _explain(error: exceptions.OpenSearchException) -> str:
 
 
 def _wants_secret(error: exceptions.OpenSearchException) -> bool:
-    """Whether an embedded node refused: one that was started again has another secret."""
+    """Tell whether an embedded node refused: one that was started again has another secret."""
     return isinstance(error, exceptions.AuthenticationException) and is_guard(error.info)
 
 

@@ -88,7 +88,7 @@ class Recipe:
         return units and bool(self.served_by(names))
 
     def _adds(self, name: str, mode: VectorMode) -> bool:
-        """Whether `name` is this recipe's with vectors; names are made by `recipes.recipe_of`."""
+        """Tell whether `name` is this recipe's with vectors; `recipes.recipe_of` makes names."""
         if self.needs_encoder:
             return name != self.name and name.replace(f"-{mode}-", "-", 1) == self.name
         return name.startswith(f"{self.name}-{mode}-")

@@ -64,7 +64,7 @@ class Stored:
 
     @property
     def is_current(self) -> bool:
-        """Whether this version would build the same index from the same documents."""
+        """Tell whether this version would build the same index from the same documents."""
         named: str = self.meta["fingerprint"]
         return named == self.fingerprint(self.meta["corpus"])
 

@@ -39,7 +39,7 @@ class RunIdentity:
 
     @property
     def head(self) -> JSON:
-        """What the first line of a run's files says of it."""
+        """Return what the first line of a run's files says of it."""
         return {"run": self.digest, "identity": self.parts}
 
 

@@ -39,7 +39,7 @@ def answer_json(result: Result) -> JSON:
 
 
 def strength_json(strength: Strength | None) -> JSON | None:
-    """How far the evidence matches the question; None where nobody looked."""
+    """Return how far the evidence matches the question; None where nobody looked."""
     return None if strength is None else asdict(strength)
 
 

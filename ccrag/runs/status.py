@@ -39,7 +39,7 @@ class RunStatus:
 
     @property
     def blocks(self) -> bool:
-        """Whether only `--overwrite` makes room."""
+        """Tell whether only `--overwrite` makes room."""
         return self.state in (RunState.OTHER, RunState.INCOMPLETE)
 
 

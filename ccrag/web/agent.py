@@ -268,7 +268,7 @@ class AgentTools:
 
 
 def _hint(answer: Answer) -> str | None:
-    """What an agent should know before it uses the answer."""
+    """Return what an agent should know before it uses the answer."""
     if answer.abstained:
         return NOTHING
     if answer.strength is not None and answer.strength.level == "weak":

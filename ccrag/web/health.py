@@ -28,7 +28,7 @@ async def health() -> Response:
 )
 async def ready(state: State) -> Response:
     """
-    Whether requests can be answered now: the engine is asked, for two seconds at most.
+    Tell whether requests can be answered now: the engine is asked, for two seconds at most.
 
     The log says why not.
     """

@@ -173,7 +173,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _sequences(data: bytes) -> int:
-    """How many UTF-8 sequences of two bytes and more there are."""
+    """Return how many UTF-8 sequences of two bytes and more there are."""
     return sum(1 for _ in _UTF8_SEQUENCE.finditer(data))
 
 

@@ -70,7 +70,7 @@ def page_of(root: etree._Element, *, markup_chars: int) -> Page:
 
 
 def _parts(root: etree._Element, repeats: Repeats) -> Iterator[Loss]:
-    """What is counted in parts, not in words."""
+    """Return what is counted in parts, not in words."""
     scripts = sum(1 for _ in root.iter("script", "style"))
     if scripts:
         yield Loss("scripts and styles", scripts, "parts", intended=True)

@@ -143,7 +143,7 @@ class _Seen:
 
 
 def _decided(seen: _Seen) -> Survey:
-    """What is read of a page whose parts are known."""
+    """Return what is read of a page whose parts are known."""
     out = _read_if_alone(seen, [part for part in seen.parts if _goes(part, seen.pieces)])
     shown = _outermost(out)
     mains, words = _mains(seen, shown), _words(seen.pieces)
@@ -182,7 +182,7 @@ def _read_if_alone(seen: _Seen, out: list[_Part]) -> list[_Part]:
 
 
 def _goes(part: _Part, text: list[str]) -> bool:
-    """Whether a part is left out, for what it holds."""
+    """Tell whether a part is left out, for what it holds."""
     match part.tag.kind:
         case "" | "main" | "article":
             return False
@@ -201,7 +201,7 @@ def _goes(part: _Part, text: list[str]) -> bool:
 
 
 def _leads_elsewhere(part: _Part) -> bool:
-    """Whether an `<aside>` is a list of links; a footnote may be one link."""
+    """Tell whether an `<aside>` is a list of links; a footnote may be one link."""
     return (
         part.tag.name == "aside"
         and not part.tag.element.get("role", "").startswith("doc-")
@@ -258,13 +258,13 @@ def _mains(seen: _Seen, shown: list[_Part]) -> list[_Part]:
 
 
 def _covered(part: _Part, out: list[_Part]) -> bool:
-    """Whether a part lies in one of `out`, which do not overlap."""
+    """Tell whether a part lies in one of `out`, which do not overlap."""
     before = bisect_right(out, part.start, key=attrgetter("start"))
     return before > 0 and part.end <= out[before - 1].end
 
 
 def _losses(seen: _Seen, words: int, mains: list[_Part], shown: list[_Part]) -> Iterator[Loss]:
-    """What is left out on purpose, by kind; words of the main part's surroundings last."""
+    """Return what is left out on purpose, by kind; words of the main part's surroundings last."""
     counts: Counter[str] = Counter()
     for part in shown:
         kind = "navigation" if part.tag.kind in ("menu", "aside") else part.tag.kind

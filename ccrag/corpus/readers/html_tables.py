@@ -23,7 +23,7 @@ class Repeats:
         """Cells that were said once only, though they reach further."""
 
     def allow(self, text: str) -> bool:
-        """Whether `text` may be said in one more cell; counted when it may."""
+        """Tell whether `text` may be said in one more cell; counted when it may."""
         cost = len(text) + _CELL_MARKS
         if cost > self._left:
             self._left = 0

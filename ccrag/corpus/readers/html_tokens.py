@@ -165,7 +165,7 @@ def _kind_by_class(classes: str, name: str) -> str:
 
 
 def _is_hidden(said: dict[str, str], role: str) -> bool:
-    """Whether an element is never shown; panels behind tabs are, one after the other."""
+    """Tell whether an element is never shown; panels behind tabs are, one after the other."""
     if role == "tabpanel":
         return False
     if said.get("hidden", "until-found") != "until-found":
@@ -176,7 +176,7 @@ def _is_hidden(said: dict[str, str], role: str) -> bool:
 
 
 def _is_heading(element: etree._Element) -> bool:
-    """Whether a button is what a heading says, as in pages that fold, not one beside it."""
+    """Tell whether a button is what a heading says, as in pages that fold, not one beside it."""
     parent = element.getparent()
     if parent is None or not (parent.tag in HEADINGS or parent.tag == "summary"):
         return False

@@ -255,7 +255,7 @@ class Writer:
             words.append("\n")
 
     def _mark(self, item: etree._Element) -> str:
-        """What a list's item begins with."""
+        """Return what a list's item begins with."""
         if not self._lists or self._lists[-1].number is None:
             return "- "
         within = self._lists[-1]

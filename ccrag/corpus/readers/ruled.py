@@ -316,7 +316,7 @@ def _filled(rows: Sequence[_Row], box: _Box) -> float:
 
 
 def _with_cells(rows: Sequence[_Row], edges: Sequence[float]) -> int:
-    """How many rows have more than one cell."""
+    """Return how many rows have more than one cell."""
     return sum(sum(map(bool, _cells(row, edges))) > 1 for row in rows)
 
 

@@ -85,7 +85,7 @@ def find_node(settings: NodeSettings) -> NodeState | None:
 
 def node_answers(state: NodeState) -> bool:
     """
-    Whether the node answers HTTP requests.
+    Tell whether the node answers HTTP requests.
 
     Raises:
         NodeError: it was started without a secret, or by another user.

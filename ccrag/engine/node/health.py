@@ -28,7 +28,7 @@ def get(
 
 
 def answers(url: str, *, timeout_s: float = 10.0, secret: str | None = None) -> bool:
-    """Whether an OpenSearch node answers at `url`, and lets `secret` in."""
+    """Tell whether an OpenSearch node answers at `url`, and lets `secret` in."""
     return node_version(url, timeout_s=timeout_s, secret=secret) is not None
 
 

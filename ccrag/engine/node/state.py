@@ -49,7 +49,7 @@ class NodeState(Launch):
 
     @property
     def secret_file(self) -> Path:
-        """Where its secret is kept."""
+        """Return where its secret is kept."""
         return self.data / SECRET_FILE
 
     def secret(self) -> str:
