@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 
 from ccrag.config import PipelineSettings
@@ -14,7 +15,7 @@ from ccrag.stages.asking import put_question
 from ccrag.stages.reading import Reader
 from ccrag.stages.rewriting import Rewriting
 from ccrag.stages.way import Failure, Way, walk_stages
-from ccrag.stages.writing import Writer, tell_strength
+from ccrag.stages.writing import Writer, write_answers
 from ccrag.types import Candidates, Hit, Passage, Query, QueryId, Ranking, Result
 
 STAGE = "given"
@@ -75,14 +76,10 @@ class GivenContexts:
                 ("variants", self._take_contexts),
                 ("encode", self._encode_questions),
                 ("evidence", self._reader.read),
-                ("answer", self._write),
+                ("answer", partial(write_answers, self._writer)),
             ),
         )
         return ways
-
-    def _write(self, ways: list[Way]) -> None:
-        self._writer.write(ways)
-        tell_strength(ways)
 
     def _take_contexts(self, ways: list[Way]) -> None:
         """The question as it will be asked, and the passages given for it."""

@@ -13,7 +13,7 @@ from ccrag.concurrency import one_at_a_time
 from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
 from ccrag.defaults import BEST_FIRST, Default, Purpose, unnamed_pipeline
 from ccrag.engine.client import Notify, open_client, silent
-from ccrag.engine.index import Index, IndexFacts, missing, open_index
+from ccrag.engine.index import Index, IndexFacts, built_recipes, missing, open_index
 from ccrag.errors import ConfigError, IndexMismatchError, IndexMissingError
 from ccrag.given import GivenContexts
 from ccrag.hints import index_command
@@ -241,25 +241,15 @@ def default_settings(
     chosen = unnamed_pipeline(purpose)
     settings = load_settings(chosen.name, overrides)
     best, light = BEST_FIRST[purpose]
-    if chosen == Default(best) and not _is_built(index, settings, notify):
+    if chosen == Default(best):
+        built = built_recipes(open_client(settings, notify=notify), index)
         lighter = load_settings(light, overrides)
-        if _is_built(index, lighter, notify):
+        if not recipe_of(settings).fits(built) and recipe_of(lighter).fits(built):
             why = f"{index} was not built for {best}; ccrag index PATH... --index {index} builds it"
             chosen, settings = Default(light, why), lighter
     if chosen.is_told:
         notify(str(chosen))
     return settings
-
-
-def _is_built(name: str, settings: Settings, notify: Notify) -> bool:
-    """Tell whether the index `name` holds what the pipeline needs."""
-    client = open_client(settings, notify=notify)
-    command = index_command(name, settings)
-    try:
-        open_index(client, name, recipe_of(settings), settings.engine, command=command)
-    except IndexMissingError:
-        return False
-    return True
 
 
 def open_to_calibrate(

@@ -37,7 +37,7 @@ from ccrag.stages.reranking import reranking_of
 from ccrag.stages.rewriting import Rewriting, asks_for_rewrites
 from ccrag.stages.units import UnitReading
 from ccrag.stages.way import Failure, Step, Watch, Way, unwatched, walk_stages
-from ccrag.stages.writing import Writer, tell_strength, writer_of
+from ccrag.stages.writing import Writer, write_answers, writer_of
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
 
 BATCHES_AT_ONCE = 2
@@ -176,12 +176,11 @@ class Pipeline:
         decide: tuple[Step, ...] = ()
         if self._abstaining is not None:
             decide = ((ANSWERABILITY, self._abstaining.decide),)
-        return (("evidence", self._reader.read), *decide, ("answer", self._write))
-
-    def _write(self, ways: list[Way]) -> None:
-        """Answers for the queries that no stage has answered by abstaining."""
-        self._writer.write([way for way in ways if way.answer is None])
-        tell_strength(ways)
+        return (
+            ("evidence", self._reader.read),
+            *decide,
+            ("answer", partial(write_answers, self._writer)),
+        )
 
     def _check_candidates(self, ways: list[Way]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""

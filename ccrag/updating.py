@@ -300,7 +300,7 @@ class Update:
         return written - count_items(client, item.index)
 
     def _meta(self, corpus: str, documents: str) -> JSON:
-        """Return what every index says of the collection from now on, read off the new documents."""
+        """Return what every index says of the collection, read off the new documents."""
         count, max_edges, collections = collection_facts(self._client, documents)
         return {
             "corpus": corpus,

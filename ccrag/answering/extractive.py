@@ -1,7 +1,7 @@
 """An answer out of the evidence's own sentences. Pure; no sentence is rewritten."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -100,16 +100,23 @@ class _Growing:
 
     def refuses(self, item: Evidence, text: str) -> str | None:
         """Why `item`, shown as `text`, does not join; None: it does."""
+        return next(self._reasons_against(item, text), None)
+
+    def _reasons_against(self, item: Evidence, text: str) -> Iterator[str]:
+        """Yield why `item` does not join, the cheapest to find out first: one is enough."""
+        if len(self.drafts) == self._limits.max_sentences:
+            yield "answer.max_sentences is reached"
+        if not self._speaks(item):
+            yield "shares too few words with the question"
+        if self._is_full(item):
+            yield "answer.max_per_document is reached"
         own = self._merit_of(item)
-        rules = (
-            (len(self.drafts) == self._limits.max_sentences, "answer.max_sentences is reached"),
-            (not self._speaks(item), "shares too few words with the question"),
-            (self._is_full(item), "answer.max_per_document is reached"),
-            (self._is_blemish(own), f"form: {', '.join(own.defects)}"),
-            (self._repeats(item), "repeats an earlier one"),
-            (budget_words(text) > self._words_left, "answer.max_words is reached"),
-        )
-        return next((reason for applies, reason in rules if applies), None)
+        if self._is_blemish(own):
+            yield f"form: {', '.join(own.defects)}"
+        if self._repeats(item):
+            yield "repeats an earlier one"
+        if budget_words(text) > self._words_left:
+            yield "answer.max_words is reached"
 
     def add(self, item: Evidence, text: str) -> None:
         """Let `item` join as `text`."""

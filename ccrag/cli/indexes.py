@@ -87,7 +87,7 @@ def _pipelines(recipes: frozenset[str]) -> list[str]:
     from ccrag.layers import load_settings, pipeline_names
     from ccrag.recipes import recipe_of
 
-    return [n for n in pipeline_names() if recipe_of(load_settings(n)).stored <= recipes]
+    return [n for n in pipeline_names() if recipe_of(load_settings(n)).fits(recipes)]
 
 
 def _confirm(index: "IndexDescription", *, sure: bool) -> None:

@@ -141,7 +141,7 @@ def _kind_left_out(path: Path) -> str | None:
 
 
 def _kind_without_suffix(path: Path) -> str | None:
-    """Return what a file without suffix is, e.g. a program; None for plain text such as a README."""
+    """Return what a file without suffix is, e.g. a program; None for plain text like a README."""
     try:
         with open_data(path) as file:
             head = file.peek(_HEAD_BYTES)[:_HEAD_BYTES]

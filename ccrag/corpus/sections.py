@@ -163,7 +163,7 @@ class _Finder:
                 position = self._fence_end(marker)
 
     def _fence_end(self, marker: re.Match[str]) -> int:
-        """Return where fenced code ends: at a fence as long, or with the list item that it stands in."""
+        """Return where fenced code ends: at a fence as long, or with the list item around it."""
         run = marker["fence"] or marker["rule"]
         indent = len(marker["container"] or "")
         inside = indent if (marker["container"] or "").strip() else 0

@@ -8,7 +8,7 @@ from opensearchpy import NotFoundError, OpenSearch
 
 from ccrag.config import EngineSettings
 from ccrag.engine import bodies, hits
-from ccrag.engine.client import engine_errors, reason_of
+from ccrag.engine.client import engine_errors
 from ccrag.engine.indexes import ListedPage, find_documents
 from ccrag.engine.names import (
     Recipe,
@@ -20,6 +20,7 @@ from ccrag.engine.names import (
 )
 from ccrag.engine.paging import PAGE, all_pages
 from ccrag.engine.search import Slot, msearch
+from ccrag.engine.stored import sources as stored_sources
 from ccrag.errors import EngineError, IndexMismatchError, IndexMissingError, InputError
 from ccrag.types import JSON, Candidates, DocId, Document, Passage, PassageId, Query, UnitPart
 
@@ -224,18 +225,11 @@ class Index:
     def _get(
         self, index: str, ids: Iterable[str], *, sources: bool = True
     ) -> dict[str, JSON | None]:
-        """`_id` → `_source`, or None where the index has no such id; asked in bounded requests."""
-        wanted = list(dict.fromkeys(ids))
-        found: dict[str, JSON | None] = {}
-        for at in range(0, len(wanted), IDS_PER_REQUEST):
-            body = {"ids": wanted[at : at + IDS_PER_REQUEST]}
-            params = {} if sources else {"_source": "false"}
-            with engine_errors(f"read from {index}"):
-                answer = self._client.mget(body=body, index=index, params=params)
-            for item in answer["docs"]:
-                if "error" in item:
-                    raise EngineError(f"cannot read from {index}: {reason_of(item)}")
-                found[item["_id"]] = item.get("_source", {}) if item.get("found") else None
+        """Return `_source` by `_id`, in the order of `ids`; None where the index has no such id."""
+        found: dict[str, JSON | None] = dict.fromkeys(ids)
+        fields: list[str] | None = None if sources else []
+        read = stored_sources(self._client, index, found, fields, per_request=IDS_PER_REQUEST)
+        found.update(read)
         return found
 
 
@@ -263,7 +257,9 @@ def open_index(
     units_index = None
     if recipe.units is not None:
         units = units_alias(name, recipe.units)
-        units_index, units_meta = _resolve(client, units, command, built=_built(client, name))
+        units_index, units_meta = _resolve(
+            client, units, command, built=built_recipes(client, name)
+        )
         _check_units(name, recipe.units, units_meta, documents_meta, command)
     facts = IndexFacts(
         name=name,
@@ -286,7 +282,7 @@ def _serving(
     client: OpenSearch, name: str, recipe: Recipe, documents: Mapping[str, Any], command: str
 ) -> tuple[str, Mapping[str, Any]]:
     """The first index of passages that serves `recipe` and fits the documents, and its `_meta`."""
-    built = _built(client, name)
+    built = built_recipes(client, name)
     found = recipe.served_by(built)
     if not found:
         raise missing(passages_alias(name, recipe), built, command)
@@ -303,8 +299,8 @@ def _serving(
     raise mismatch or missing(passages_alias(name, recipe), built, command)
 
 
-def _built(client: OpenSearch, name: str) -> list[str]:
-    """The recipes and groupings that are built under `name`, as `ListedIndex.recipes` has them."""
+def built_recipes(client: OpenSearch, name: str) -> list[str]:
+    """Return the recipes and groupings built under `name`, as `ListedIndex.recipes` has them."""
     prefix = f"ccrag-{name}-"
     with engine_errors(f"list what is built of {name}"):
         found = client.indices.get_alias(

@@ -13,6 +13,7 @@ from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import parse_passage
 from ccrag.engine.names import Recipe, UnitRecipe, check_name, fingerprint, is_concrete
 from ccrag.engine.paging import PAGE
+from ccrag.engine.reasons import reason_of
 from ccrag.engine.templates import Kind, VectorMode
 from ccrag.errors import EngineError, IndexMissingError
 from ccrag.types import JSON, DocId, Passage
@@ -198,17 +199,33 @@ def stored_documents(
 
 
 def sources(
-    client: OpenSearch, index: str, ids: Iterable[str], fields: Sequence[str] | None = None
+    client: OpenSearch,
+    index: str,
+    ids: Iterable[str],
+    fields: Sequence[str] | None = None,
+    *,
+    per_request: int | None = None,
 ) -> Iterator[tuple[str, JSON]]:
-    """Yield the stored fields of items by id, in bounded requests; absent ids are left out."""
+    """
+    Yield the stored fields of items by id, in bounded requests; absent ids are left out.
+
+    Args:
+        fields: those wanted; None: all.
+        per_request: ids asked for at once; None: few where whole documents come back.
+
+    Raises:
+        EngineError: a request failed, or the reading of one item did: it may not be absent.
+    """
     wanted = list(dict.fromkeys(ids))
-    step = WHOLE_PER_REQUEST if fields is None else IDS_PER_REQUEST
+    step = per_request or (WHOLE_PER_REQUEST if fields is None else IDS_PER_REQUEST)
     for at in range(0, len(wanted), step):
         body = {"ids": wanted[at : at + step]}
         params = {} if fields is None else {"_source": ",".join(fields) or "false"}
         with engine_errors(f"read from {index}"):
             answer = client.mget(body=body, index=index, params=params)
         for item in answer["docs"]:
+            if "error" in item:
+                raise EngineError(f"cannot read from {index}: {reason_of(item)}")
             if item.get("found"):
                 yield item["_id"], item.get("_source", {})
 

@@ -2,7 +2,7 @@
 From the passages that are read to the evidence: sentences scored, documents kept, the best chosen.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ccrag.answering.documents import keep_documents
 from ccrag.answering.evidence import (
@@ -60,10 +60,9 @@ class Reader:
             if settings.max_documents is not None:
                 kept = self._of_best_documents(way, kept, cosine or scores)
             way.cosines = cosine
-            ranked = best_first(kept, scores)[: HORIZON * settings.max_sentences]
-            merit = self._merits(way, ranked, cosine)
-            way.evidence = self._shown(way, scores) or self._choose(way, ranked, scores, merit)
-            way.merits = {e.evidence_id: merit[e.key] for e in way.evidence if e.key in merit}
+            way.evidence = self._shown(way, scores)
+            if not way.evidence:
+                self._choose(way, kept, scores)
 
     def _shown(self, way: Way, scores: Scores) -> tuple[Evidence, ...]:
         """All that was read, where a language model is to see all of it; else nothing."""
@@ -130,26 +129,22 @@ class Reader:
         return bm25_sentence_scores(way.question, candidates, k1=bm25.k1, b=bm25.b)
 
     def _merits(
-        self, way: Way, candidates: Sequence[CandidateSentence], cosines: Scores
+        self, way: Way, candidates: Sequence[CandidateSentence]
     ) -> dict[SentenceKey, Merit]:
         answer, longest = self._settings.answer, self._settings.evidence.max_sentence_words
         return merits(
             way.question,
             candidates,
-            cosines,
+            way.cosines,
             min_words=answer.min_words,
             max_words=min(longest, answer.max_sentence_words or longest),
         )
 
-    def _choose(
-        self,
-        way: Way,
-        ranked: Sequence[CandidateSentence],
-        scores: Scores,
-        merit: Mapping[SentenceKey, Merit],
-    ) -> tuple[Evidence, ...]:
-        """The best sentences, those with a defect of form a little later; says which."""
+    def _choose(self, way: Way, kept: Sequence[CandidateSentence], scores: Scores) -> None:
+        """Take the best sentences, those with a defect of form a little later; note which."""
         at_most = self._settings.evidence.max_sentences
+        ranked = best_first(kept, scores)[: HORIZON * at_most]
+        merit = self._merits(way, ranked)
         chosen = by_merit(ranked, merit, at_most=at_most)
         taken = {candidate.key for candidate in chosen}
         for candidate in ranked[:at_most]:
@@ -157,4 +152,5 @@ class Reader:
                 why = ", ".join(merit[candidate.key].defects)
                 what = f"{short_repr(candidate.text)} of {candidate.passage.doc_id}"
                 way.note("evidence", f"passed over ({why}): {what}")
-        return as_evidence(chosen, scores)
+        way.evidence = as_evidence(chosen, scores)
+        way.merits = {item.evidence_id: merit[item.key] for item in way.evidence}

@@ -75,8 +75,14 @@ def generation_of(
     )
 
 
-def tell_strength(ways: Sequence[Way]) -> None:
-    """Let each answer that was written say how far its evidence matches the question."""
+def write_answers(writer: Writer, ways: Sequence[Way]) -> None:
+    """Answer the queries that no stage has answered yet; every answer tells its strength."""
+    writer.write([way for way in ways if way.answer is None])
+    _tell_strength(ways)
+
+
+def _tell_strength(ways: Sequence[Way]) -> None:
+    """Let each answer say how far its evidence matches the question."""
     for way in ways:
         answer = way.answer
         if answer is None or not (answer.sentences or answer.evidence):
