@@ -84,18 +84,16 @@ class Update:
         Find out what changes.
 
         Args:
-            stored: what serves, documents first.
+            stored: what serves, documents first; let through by `check_stored`.
             given: documents that are to be in the index.
             removed: ids of documents in the index that are to go.
 
         Raises:
-            IndexMismatchError: an index was built by another version, or of other documents.
             InputError: a given document cannot be used.
         """
         self._client, self._name, self._stored, self._settings = client, name, stored, settings
         self._documents = stored[0]
         self._given = given
-        check_stored(name, stored)
         self._change = find_change(client, self._documents.index, given=given, removed=removed)
 
     def run(self, ways: Ways, counts: EncodingCounts, on_progress: OnDocuments) -> UpdateReport:

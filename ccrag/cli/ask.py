@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import orjson
 import typer
 
 from ccrag.cli.errors import notify, user_errors
@@ -17,6 +16,7 @@ from ccrag.cli.options import (
     pipeline_settings,
     read_candidates,
 )
+from ccrag.cli.output import print_json
 
 Text = Annotated[str, typer.Argument(help="The question.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
@@ -54,11 +54,11 @@ def search(
         query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
         settings = pipeline_settings(pipeline, overrides, index=None if show_body else index)
         if show_body:
-            _print_json(show_requests(settings, query))
+            print_json(show_requests(settings, query))
             return
         result = open_pipeline(settings, index, notify=notify).search(query)
         if as_json:
-            _print_json(render.search_json(result, top_n=top_n, explain=explain))
+            print_json(render.search_json(result, top_n=top_n, explain=explain))
         else:
             render.print_hits(result, top_n=top_n, explain=explain)
 
@@ -90,7 +90,7 @@ def ask(
         settings = pipeline_settings(pipeline, overrides, index=index)
         result = open_pipeline(settings, index, notify=notify).answer(query)
         if as_json:
-            _print_json(result_json(result))
+            print_json(result_json(result))
         else:
             render.print_answer(result, explain=explain)
 
@@ -121,8 +121,4 @@ def evidence(
         result = opened.search(query)
         read = {result.passages[passage_id].doc_id for passage_id in result.read}
         documents = opened.index.documents(query.candidates, sorted(read))
-        _print_json(evidence_bundle(result, documents))
-
-
-def _print_json(value: object) -> None:
-    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+        print_json(evidence_bundle(result, documents))

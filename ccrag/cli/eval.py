@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from ccrag.cli.calls import calls_line, wanted_judge
@@ -29,6 +28,7 @@ from ccrag.cli.options import (
     chosen_measures,
     split_names,
 )
+from ccrag.cli.output import print_json
 from ccrag.formats import Format
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def eval_command(
         typer.echo(f"judge: {calls_line(opened.totals, opened.provider)}", err=True)
     if as_json:
         shown = outcome_json(outcome) | groups_part(outcome, groups)
-        typer.echo(orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode())
+        print_json(shown)
     else:
         eval_tables.show(outcome)
         eval_groups.show(outcome, groups)

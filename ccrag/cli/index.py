@@ -1,6 +1,6 @@
 """`ccrag index`: documents into an index."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -145,16 +145,17 @@ def _delete(index: str, ids: str, overrides: list[str]) -> None:
                 f"{alias}: dropped, its grouping file may name what is deleted; build it anew"
             )
         if report.absent:
-            absent = len(report.absent)
-            more = f" and {absent - MAX_SHOWN} more" if absent > MAX_SHOWN else ""
-            typer.echo(
-                f"not in {index}, deleted before or never there: "
-                f"{', '.join(report.absent[:MAX_SHOWN])}{more}"
-            )
+            typer.echo(f"not in {index}, deleted before or never there: {_first(report.absent)}")
         typer.echo(
             f"{index}: {report.documents} documents deleted, with {report.vectors} kept vectors "
             f"and {report.replies} kept replies"
         )
+
+
+def _first(ids: Sequence[str]) -> str:
+    """Return the first of `ids`, and how many more there are."""
+    more = f" and {len(ids) - MAX_SHOWN} more" if len(ids) > MAX_SHOWN else ""
+    return ", ".join(ids[:MAX_SHOWN]) + more
 
 
 def _source(argument: str) -> tuple[Path, str | None]:
@@ -172,9 +173,8 @@ def _print_added(report: "AddReport", name: str) -> None:
     _print_input(report.loaded, report.encoded)
     done = report.updated
     if done.changed_ids:
-        more = f" and {done.changed - MAX_SHOWN} more" if done.changed > MAX_SHOWN else ""
-        shown = ", ".join(done.changed_ids[:MAX_SHOWN])
-        typer.echo(f"held before with another text or other fields: {shown}{more}", err=True)
+        told = _first(done.changed_ids)
+        typer.echo(f"held before with another text or other fields: {told}", err=True)
     for alias, grown in done.items.items():
         typer.echo(f"{alias}: {grown:+d} items")
     others = f", {done.touched} others with other citation edges" if done.touched else ""

@@ -6,6 +6,7 @@ import typer
 
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import Overrides
+from ccrag.cli.output import print_json
 
 if TYPE_CHECKING:
     from ccrag.engine.indexes import IndexDescription
@@ -49,7 +50,7 @@ def indexes(
             return
         described = [_told(index) for index in found]
     if as_json:
-        _print_json(described if name is None else described[0])
+        print_json(described if name is None else described[0])
     elif name is None:
         _print_table(described)
     else:
@@ -104,17 +105,11 @@ def _confirm(index: "IndexDescription", *, sure: bool) -> None:
 
 def _print_dropped(name: str, dropped: list[str], *, as_json: bool) -> None:
     if as_json:
-        _print_json({"name": name, "dropped": dropped})
+        print_json({"name": name, "dropped": dropped})
         return
     for index in dropped:
         typer.echo(f"deleted {index}")
     typer.echo(f"{name} dropped")
-
-
-def _print_json(value: Any) -> None:
-    import orjson
-
-    typer.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
 def _print_table(indexes: list[dict[str, Any]]) -> None:

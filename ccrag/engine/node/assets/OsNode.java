@@ -87,7 +87,7 @@ public final class OsNode {
             return Map.of(
                     NETTY_HTTP_TRANSPORT_NAME,
                     () ->
-                            new GuardedHttp(
+                            new Netty4HttpServerTransport(
                                     settings,
                                     networkService,
                                     bigArrays,
@@ -96,43 +96,19 @@ public final class OsNode {
                                     dispatcher,
                                     clusterSettings,
                                     new SharedGroupFactory(settings),
-                                    tracer));
+                                    tracer) {
+                                /** In front of all that reads a body or an address. */
+                                @Override
+                                protected ChannelInboundHandlerAdapter createHeaderVerifier() {
+                                    return new Guard();
+                                }
+                            });
         }
 
         @Override
         public List<TransportInterceptor> getTransportInterceptors(
                 NamedWriteableRegistry namedWriteableRegistry, ThreadContext threadContext) {
             return List.of(new OwnRequestsOnly());
-        }
-    }
-
-    /** HTTP with the guard in front of all that reads a body or an address. */
-    private static final class GuardedHttp extends Netty4HttpServerTransport {
-        GuardedHttp(
-                Settings settings,
-                NetworkService networkService,
-                BigArrays bigArrays,
-                ThreadPool threadPool,
-                NamedXContentRegistry xContentRegistry,
-                Dispatcher dispatcher,
-                ClusterSettings clusterSettings,
-                SharedGroupFactory sharedGroupFactory,
-                Tracer tracer) {
-            super(
-                    settings,
-                    networkService,
-                    bigArrays,
-                    threadPool,
-                    xContentRegistry,
-                    dispatcher,
-                    clusterSettings,
-                    sharedGroupFactory,
-                    tracer);
-        }
-
-        @Override
-        protected ChannelInboundHandlerAdapter createHeaderVerifier() {
-            return new Guard();
         }
     }
 
