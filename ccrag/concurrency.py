@@ -13,6 +13,10 @@ R = TypeVar("R")
 POLL_S = 0.1
 
 
+StillWanted = Callable[[], None]
+"""Raises when nobody wants the work any more; called often while it goes on."""
+
+
 class _End:
     """Marks the end of the items, with the error that ended them, if any."""
 

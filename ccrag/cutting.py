@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from ccrag.concurrency import StillWanted
 from ccrag.config import ChunkingSettings
 from ccrag.corpus.block_windows import block_passages
 from ccrag.corpus.chunking import whole_passages, window_passages
@@ -25,12 +26,10 @@ from ccrag.types import Document, Passage
 CHARS_PER_CALL = 400_000
 """Text handed to the encoder at once: enough to sort by length, little enough to keep going."""
 
-TEXTS_PER_LOOK = 32
-"""Texts encoded between two looks at whether the work is still wanted: some tenths of a second."""
+TEXTS_PER_CHECK = 32
+"""Texts encoded between two checks that the work is still wanted: some tenths of a second."""
 
 T = TypeVar("T")
-Look = Callable[[], None]
-"""Raises when nobody wants the work any more."""
 
 
 @dataclass(slots=True)
@@ -62,15 +61,15 @@ def cut_documents(
     *,
     with_vectors: bool,
     counts: EncodingCounts | None = None,
-    look: Look | None = None,
+    still_wanted: StillWanted | None = None,
 ) -> Iterator[CutDocument]:
     """
     Cut `documents` as `settings` say, in order, and encode their passages if asked to.
 
     Args:
         counts: filled with what the encoder was asked.
-        look: called between small batches of the encoder, which others can use meanwhile; None:
-            large batches, which are quicker.
+        still_wanted: called between small batches of the encoder, which others can use meanwhile;
+            None: large batches, which are quicker.
 
     Raises:
         ModelError: the method or the vectors need an encoder and there is none.
@@ -84,27 +83,27 @@ def cut_documents(
     elif settings.method == "blocks":
         cut = (_by_blocks(d, edges, settings) for d, edges in documents)
     else:
-        vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts, look)
+        vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts, still_wanted)
         cut = _by_meaning(documents, settings, vectors_of)
     if not with_vectors:
         return cut
     text_of = text_of_passages(is_plain=settings.plain)
-    return _with_vectors(cut, text_of, _vectors_of(encoder, "a vector index", counts, look))
+    return _with_vectors(cut, text_of, _vectors_of(encoder, "a vector index", counts, still_wanted))
 
 
 def _vectors_of(
-    encoder: Encoder | None, what: str, counts: EncodingCounts, look: Look | None
+    encoder: Encoder | None, what: str, counts: EncodingCounts, still_wanted: StillWanted | None
 ) -> VectorsOf:
     if encoder is None:
         raise ModelError(f"{what} needs an encoder; see the setting encoder.model")
-    if look is None:
+    if still_wanted is None:
         return lambda texts: counts.add(encoder.encode_passages(texts))
 
     def encode(texts: Sequence[str]) -> Matrix:
         done = [counts.add(encoder.encode_passages(()))]
-        for first in range(0, len(texts), TEXTS_PER_LOOK):
-            look()
-            done.append(counts.add(encoder.encode_passages(texts[first : first + TEXTS_PER_LOOK])))
+        for first in range(0, len(texts), TEXTS_PER_CHECK):
+            still_wanted()
+            done.append(counts.add(encoder.encode_passages(texts[first : first + TEXTS_PER_CHECK])))
         return np.concatenate(done)
 
     return encode

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
-from ccrag.concurrency import prefetched
+from ccrag.concurrency import StillWanted, prefetched
 from ccrag.config import ReadingSettings, Settings
 from ccrag.corpus.digests import document_digest
 from ccrag.corpus.given import Corpus
@@ -22,7 +22,7 @@ from ccrag.corpus.load import LoadReport
 from ccrag.corpus.packed import SizeLimits
 from ccrag.corpus.scan import CorpusScan
 from ccrag.corpus.units import Units, make_units
-from ccrag.cutting import EncodingCounts, Look, cut_documents
+from ccrag.cutting import EncodingCounts, cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.client import Client, Notify, open_client, silent
 from ccrag.engine.index import count_items
@@ -146,14 +146,14 @@ def index_corpus(
     *,
     replace: bool = False,
     on_progress: OnDocuments = ignore_documents,
-    look: Look | None = None,
+    still_wanted: StillWanted | None = None,
     notify: Notify = silent,
 ) -> IndexReport:
     """
     As `index_documents`, of any collection; it is opened when engine and models are there.
 
     Args:
-        look: raises when nobody wants the work any more; called while texts are encoded.
+        still_wanted: called while texts are encoded, and after each document.
 
     Raises:
         InputError: a document at fault; or `name` serves others, and `replace` is not set.
@@ -180,7 +180,12 @@ def index_corpus(
             counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
             chunking, stored = settings.chunking, recipe.vectors is not None
             done = cut_documents(
-                counted, chunking, encoder, with_vectors=stored, counts=counts, look=look
+                counted,
+                chunking,
+                encoder,
+                with_vectors=stored,
+                counts=counts,
+                still_wanted=still_wanted,
             )
             units = _units(corpus, settings) if recipe.units is not None else None
             for number, item in enumerate(done, start=1):
@@ -191,6 +196,8 @@ def index_corpus(
                     parts=() if units is None else units.parts(document),
                 )
                 on_progress(number, corpus.count)
+                if still_wanted is not None:
+                    still_wanted()
 
         def cut_ahead() -> Iterator[CutDocument]:
             return readers.enter_context(closing(prefetched(cut(), depth=512)))

@@ -101,6 +101,14 @@ def ways_of(
     return Ways(passages, units, dropped)
 
 
+def made_by_another_version(name: str, item: Stored) -> IndexMismatchError:
+    """Return the error of an index that this version cannot change."""
+    return IndexMismatchError(
+        f"index {name!r}: {item.alias} was made by another version of ccrag and cannot be "
+        f"changed; build it anew: ccrag index PATH... --index {name} --replace"
+    )
+
+
 def _passage_way(
     name: str,
     item: Stored,
@@ -118,10 +126,7 @@ def _passage_way(
         vectors=VectorSettings(mode=recipe.vectors or "none"),
     )
     if recipe_of(used).parameters != recipe.parameters:
-        raise IndexMismatchError(
-            f"index {name!r}: {item.alias} was made by another version of ccrag and cannot be "
-            f"changed; build it anew: ccrag index PATH... --index {name} --replace"
-        )
+        raise made_by_another_version(name, item)
     if not recipe.encoder or not cuts:
         return PassageWay(chunking, None)
     for settings in _distinct(

@@ -40,7 +40,7 @@ from ccrag.engine.stored import (
     sources,
 )
 from ccrag.errors import IndexMismatchError
-from ccrag.keeping_up import PassageWay, UnitWay, Ways
+from ccrag.keeping_up import PassageWay, UnitWay, Ways, made_by_another_version
 from ccrag.types import JSON, DocId, Document
 
 OnDocuments = Callable[[int, int], None]
@@ -323,10 +323,7 @@ def check_stored(name: str, stored: Sequence[Stored]) -> None:
     """
     for item in stored:
         if not item.is_current:
-            raise IndexMismatchError(
-                f"index {name!r}: {item.alias} was made by another version of ccrag and cannot be "
-                f"changed; build it anew: ccrag index PATH... --index {name} --replace"
-            )
+            raise made_by_another_version(name, item)
         if item.meta["corpus"] != stored[0].meta["corpus"]:
             raise IndexMismatchError(
                 f"index {name!r}: {item.alias} was cut from other documents than are stored; "

@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
+from ccrag.concurrency import StillWanted
 from ccrag.environment import environment
 from ccrag.errors import InputError
 from ccrag.types import Document
@@ -30,9 +31,6 @@ FAULTS = "faults.txt"
 POLL_S = 0.05
 OUT_OF_MEMORY = 3
 """The child's exit code when Python itself could not get memory."""
-
-StillWanted = Callable[[], None]
-"""Raises when nobody waits for the result any more."""
 
 
 class ReadLimits(NamedTuple):

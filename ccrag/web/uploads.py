@@ -7,7 +7,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import Lock
@@ -17,12 +17,11 @@ from filelock import FileLock, Timeout
 
 from ccrag.config import ServeSettings, Settings
 from ccrag.corpus.given import GivenDocuments
-from ccrag.corpus.isolated import ReadLimits, StillWanted, read_isolated
+from ccrag.corpus.isolated import ReadLimits, read_isolated
 from ccrag.engine.indexes import drop_index
 from ccrag.errors import EngineError
 from ccrag.indexing import index_corpus
 from ccrag.stages.way import Watch
-from ccrag.types import Document
 from ccrag.web.engine_link import UPLOAD_PREFIX
 from ccrag.web.problems import ProblemError
 from ccrag.web.shelf import Shelf
@@ -166,7 +165,7 @@ class Uploads:
     def _index(
         self, index: str, file_name: str, content: BinaryIO, settings: Settings, watch: Watch
     ) -> Upload:
-        def still_wanted(*_: int) -> None:
+        def still_wanted() -> None:
             watch("upload", ())
 
         limits = ReadLimits(
@@ -186,11 +185,10 @@ class Uploads:
         with self._shelf.link.watching():
             self._shelf.link.client()
             report = index_corpus(
-                lambda: GivenDocuments(_watched(read.documents, still_wanted)),
+                lambda: GivenDocuments(read.documents),
                 index,
                 settings,
-                on_progress=still_wanted,
-                look=still_wanted,
+                still_wanted=still_wanted,
             )
         return Upload(index, report.built.documents, report.built.passages, read.notes)
 
@@ -208,13 +206,6 @@ class Uploads:
                 log.warning("upload not deleted yet", extra={"facts": {"reason": str(error)}})
                 return
             self._doomed.discard(doomed)
-
-
-def _watched(documents: Iterable[Document], still_wanted: StillWanted) -> Iterator[Document]:
-    """Yield the documents as long as somebody waits for what is made of them."""
-    for document in documents:
-        still_wanted()
-        yield document
 
 
 def _safe_name(file_name: str) -> str:
