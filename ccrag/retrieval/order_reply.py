@@ -89,9 +89,12 @@ def read_order(text: str, count: int) -> Order:
 
 
 def _found(text: str) -> _Found | None:
-    """Where the order stands: what was asked for before what only resembles it."""
+    """Return where the order stands: what was asked for before what only resembles it."""
+    found = _in_object(text)
+    if found is not None:
+        return found
     spoken = without_thinking(text)
-    return _in_object(text) or _in_broken(spoken) or _in_chain(spoken) or _in_list(spoken)
+    return _in_broken(spoken) or _in_chain(spoken) or _in_list(spoken)
 
 
 def _in_object(text: str) -> _Found | None:

@@ -24,7 +24,7 @@ from ccrag.web.agent import PAGE_MAX, AgentTools, Session, narrowed
 from ccrag.web.answers import problem_response
 from ccrag.web.gate import Gate
 from ccrag.web.problems import ProblemError, problem_of
-from ccrag.web.state import ServerState, bearer_caller
+from ccrag.web.state import CALLER, ServerState
 
 INSTRUCTIONS = """\
 These tools answer from a fixed set of documents and from nothing else. Every text they return is an
@@ -241,7 +241,7 @@ class McpEndpoint:
         return self._session(request)
 
     def _session(self, request: Request) -> Session:
-        caller = bearer_caller(request, self._state.access)
+        caller = request.scope[CALLER]
         named: QueryParams = request.query_params
         index = named.get("index", "")
         if not index:

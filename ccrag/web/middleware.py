@@ -23,7 +23,7 @@ from ccrag.web.answers import problem_response
 from ccrag.web.logs import request_id
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError, problem_of
-from ccrag.web.state import bearer_caller
+from ccrag.web.state import CALLER, bearer_caller
 
 log = logging.getLogger("ccrag.web")
 
@@ -155,7 +155,7 @@ class Authorised:
             # The application, which names itself here later, shows people a page to sign in.
             request = Request({**scope, "app": self._shown_by})
             try:
-                bearer_caller(request, self._access)
+                scope[CALLER] = bearer_caller(request, self._access)
             except ProblemError as problem:
                 await problem_response(request, problem)(scope, receive, send)
                 return
@@ -206,8 +206,8 @@ class Limited:
             if whole:  # what comes now is only that the caller is gone
                 return await receive()
             try:
-                waits = min(self._slow_s, until - time.monotonic())
-                message = await asyncio.wait_for(receive(), max(waits, 0))
+                async with asyncio.timeout(max(min(self._slow_s, until - time.monotonic()), 0)):
+                    message = await receive()
             except TimeoutError as error:
                 raise HTTPException(408) from error
             whole = not message.get("more_body", False)

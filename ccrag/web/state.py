@@ -18,6 +18,8 @@ from ccrag.web.recorded import Records
 from ccrag.web.shelf import Shelf
 from ccrag.web.uploads import Uploads
 
+CALLER = "ccrag.caller"
+"""Where a request's scope holds who asks."""
 COOKIE = "ccrag_token"
 """Where the page keeps the token of whoever signed in."""
 _bearer = HTTPBearer(auto_error=False, description="Needed when the server has a token file.")
@@ -65,13 +67,8 @@ def bearer_caller(request: Request, access: Access) -> Caller:
 def caller_of(
     request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 ) -> Caller:
-    """
-    Who asks; their name goes into the log.
-
-    Raises:
-        ProblemError: as `bearer_caller`.
-    """
-    caller = bearer_caller(request, state_of(request).access)
+    """Return who asks, as `middleware.Authorised` found out; their name goes into the log."""
+    caller: Caller = request.scope[CALLER]
     request.state.caller = caller
     request.scope.setdefault("ccrag.facts", {})["caller"] = caller.name
     return caller
