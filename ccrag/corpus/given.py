@@ -1,12 +1,11 @@
 """Documents that are in memory already, seen as a collection the way `scan` sees files."""
 
 from collections.abc import Iterable, Iterator
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from ccrag.corpus.digests import collection_digest, document_digest, document_weight
 from ccrag.corpus.fields import as_id
-from ccrag.corpus.ledger import Ledger, Origin
+from ccrag.corpus.ledger import LedgerCorpus, Origin
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.scan import edge_weights
 from ccrag.errors import InputError
@@ -45,12 +44,8 @@ class Corpus(Protocol):
         ...
 
 
-class GivenDocuments:
-    """
-    A `Corpus` of documents held in memory; the same documents from files have its fingerprint.
-
-    Close it, or use it in a `with` statement: it holds a temporary database.
-    """
+class GivenDocuments(LedgerCorpus):
+    """A `Corpus` of documents held in memory; the same from files have its fingerprint."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         """
@@ -60,7 +55,7 @@ class GivenDocuments:
             InputError: no document, an id that cannot be one, or an id given twice.
         """
         self._documents = tuple(documents)
-        self._ledger = Ledger()
+        super().__init__()
         self.report = LoadReport()
         weight = 0
         try:
@@ -93,34 +88,3 @@ class GivenDocuments:
     def documents(self) -> Iterator[Document]:
         """The documents, in the order given."""
         return iter(self._documents)
-
-    def edges(self, doc_id: DocId) -> int:
-        """How many edges between the documents touch this one."""
-        return self._ledger.edges(doc_id) if self.max_edges else 0
-
-    def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
-        """Nothing: there is no table of citations beside the documents."""
-        return ()
-
-    def citing(self) -> list[DocId]:
-        """Nothing: there is no table of citations beside the documents."""
-        return []
-
-    def holds(self, doc_id: DocId) -> bool:
-        """Tell whether a document is in the collection."""
-        return self._ledger.origin(doc_id) is not None
-
-    def close(self) -> None:
-        """Let go of the temporary database."""
-        self._ledger.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

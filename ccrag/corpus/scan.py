@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from ccrag.corpus.digests import (
     collection_digest,
@@ -21,12 +19,12 @@ from ccrag.corpus.digests import (
 from ccrag.corpus.faults import Place, RecordError, at
 from ccrag.corpus.fields import as_id
 from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
-from ccrag.corpus.ledger import Ledger
+from ccrag.corpus.ledger import Ledger, LedgerCorpus
 from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
 from ccrag.corpus.records import read_records
 from ccrag.errors import InputError
-from ccrag.types import DocId, Document
+from ccrag.types import Document
 
 CITING, CITED = "citing_doc_id", "cited_doc_id"
 
@@ -37,12 +35,8 @@ def edge_weights(ledger: Ledger) -> Iterator[int]:
         yield edges_weight(doc_id, edges, ledger.cites(doc_id))
 
 
-class CorpusScan:
-    """
-    What the first reading of a collection found; `documents` reads it again.
-
-    Close it, or use it in a `with` statement: it holds a temporary database.
-    """
+class CorpusScan(LedgerCorpus):
+    """What the first reading of a collection found; `documents` reads it again."""
 
     def __init__(
         self,
@@ -72,8 +66,7 @@ class CorpusScan:
         self._sizes = sizes
         self._files = find_files(paths, self.report)
         self._collections = _by_file(collections or {})
-        self._has_table = citations is not None
-        self._ledger = Ledger()
+        super().__init__(has_table=citations is not None)
         try:
             self._weight = self._read(paths)
             if citations is not None:
@@ -137,37 +130,6 @@ class CorpusScan:
             yield document
         if weight != self._weight:
             raise InputError("the documents changed while they were read; run the command again")
-
-    def edges(self, doc_id: DocId) -> int:
-        """How many edges between documents of the collection touch this one."""
-        return self._ledger.edges(doc_id) if self.max_edges else 0
-
-    def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
-        """Return what the table of citations says this document cites, known or not."""
-        return self._ledger.cites(doc_id) if self._has_table else ()
-
-    def citing(self) -> list[DocId]:
-        """Every document, known or not, that the table of citations lets cite another."""
-        return self._ledger.citing()
-
-    def holds(self, doc_id: DocId) -> bool:
-        """Tell whether a document is in the collection."""
-        return self._ledger.origin(doc_id) is not None
-
-    def close(self) -> None:
-        """Let go of the temporary database; `documents` and `edges` need it."""
-        self._ledger.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _by_file(collections: Mapping[Path, str]) -> dict[Path, str]:
