@@ -216,35 +216,6 @@ class LoadReport:
             yield f"records skipped: {kinds}; the first:"
             yield from (f"  {example}" for example in self.examples)
 
-    def as_json(self) -> dict[str, object]:
-        """Return the report as data: counts, and the first messages of each kind."""
-        return {
-            "documents": self.documents,
-            "files": self.files,
-            "text_sources": dict(self.text_sources),
-            "collections": dict(self.collections),
-            "unread_fields": self.unread_fields(),
-            "unsupported_files": dict(self.unsupported),
-            "hidden": self.hidden,
-            "words_in_file": self.words_in_file,
-            "words_read": self.words_read,
-            "losses": [
-                {
-                    "kind": lost.kind,
-                    "count": lost.count,
-                    "unit": lost.unit,
-                    "intended": lost.intended,
-                    "files": lost.files,
-                    "first": lost.first,
-                }
-                for lost in self.losses.values()
-            ],
-            "warned": self.warned,
-            "warnings": list(self.warnings),
-            "skipped": dict(self.skipped),
-            "skipped_examples": list(self.examples),
-        }
-
 
 def no_text(records: int, field_names: Iterable[str]) -> str:
     """Return what to say of records none of which has a text."""
