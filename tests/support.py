@@ -1,6 +1,7 @@
 """Values that several tests build."""
 
 import os
+import signal
 from collections.abc import Iterable
 
 from ccrag.config import EngineSettings
@@ -13,6 +14,11 @@ TOKEN_VARIABLE = "CCRAG_ENGINE__TOKEN"
 def engine_settings(url: str | None = None) -> EngineSettings:
     """How to talk to the session's engine, where that wants a secret."""
     return EngineSettings.model_validate({"url": url, "token": os.environ.get(TOKEN_VARIABLE)})
+
+
+def hear_interrupts() -> None:
+    """Let a process that is about to begin end at Ctrl-C, also where its parents ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background job hands "ignored" down
 
 
 def query(text: str = "a question", *doc_ids: str, query_id: str = "q1") -> Query:

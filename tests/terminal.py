@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from tests.support import hear_interrupts
+
 PATIENCE_S = 60.0
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
@@ -70,6 +72,7 @@ def at_terminal(*arguments: object, environment: Mapping[str, str] = {}) -> Iter
         ["sh", "-c", opening, os.ttyname(theirs), *command],
         env={**os.environ, "COLUMNS": "100", "TERM": "xterm", **environment},
         start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
     try:
         yield Terminal(process, ours)

@@ -23,6 +23,7 @@ from ccrag.types import Query
 from tests.integration.commands import ccrag
 from tests.integration.machines import TEXTS, write_machines
 from tests.provider import HANG, Provider, refused, serving
+from tests.support import hear_interrupts
 from tests.terminal import at_terminal
 
 pytestmark = pytest.mark.usefixtures("on_engine")
@@ -380,6 +381,7 @@ def test_an_interrupt_ends_a_chat_that_nobody_types_in(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=hear_interrupts,
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
