@@ -12,7 +12,7 @@ from itertools import combinations
 from math import log1p
 from statistics import fmean
 
-from ccrag.retrieval.analysis import unique_terms
+from ccrag.retrieval.analysis import term_set, unique_terms
 from ccrag.retrieval.lexical import idf
 from ccrag.types import Passage, Ranking, Turn
 
@@ -96,8 +96,8 @@ def _overlap(seen: Seen) -> dict[str, float]:
     """How much of what is asked stands in what was found."""
     weigh = _idf([unique_terms(passage.text) for passage in seen.shortlist])
     asked, put = unique_terms(seen.question), unique_terms(seen.turn)
-    passages = [frozenset(unique_terms(passage.text)) for passage in seen.read]
-    sentences = [frozenset(unique_terms(text)) for text in seen.evidence]
+    passages = [term_set(passage.text) for passage in seen.read]
+    sentences = [term_set(text) for text in seen.evidence]
     found = {
         "read-covers": _covers(asked, frozenset().union(*passages), weigh),
         "passage-covers": _best_covers(asked, passages, weigh),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ccrag.retrieval.analysis import terms, unique_terms
+from ccrag.retrieval.analysis import term_set, unique_terms
 from ccrag.retrieval.lexical import idf
 from ccrag.types import Evidence, Passage, SectionPath, SentenceKey, Span
 
@@ -104,7 +104,7 @@ def lexical_scores(
     idf = ln(1 + (N - df + .5) / (df + .5)) over the N candidates. A sentence that shares no term
     with the query has no score.
     """
-    found = {candidate.key: frozenset(terms(candidate.text)) for candidate in candidates}
+    found = {candidate.key: term_set(candidate.text) for candidate in candidates}
     frequency = Counter(term for held in found.values() for term in held)
     weights = {term: idf(frequency[term], len(found)) for term in unique_terms(query_text)}
     total = sum(weights.values())

@@ -9,7 +9,7 @@ from ccrag.answering.citations import DraftSentence
 from ccrag.answering.merit import Merit
 from ccrag.answering.polarity import denies, numbers
 from ccrag.answering.trimming import trimmed
-from ccrag.retrieval.analysis import budget_words, normalise, terms, unique_terms
+from ccrag.retrieval.analysis import budget_words, normalise, term_set
 from ccrag.types import DocId, Evidence
 
 SAME_CONTENT = 0.8
@@ -70,7 +70,7 @@ def extract(
     Args:
         merit: of the evidence, by id; what is missing has no defect.
     """
-    answer = _Growing(frozenset(unique_terms(query_text)), limits, merit)
+    answer = _Growing(term_set(query_text), limits, merit)
     left_out: dict[str, str] = {}
     for item in evidence:
         text = trimmed(item.text) if trim else " ".join(item.text.split())
@@ -124,13 +124,13 @@ class _Growing:
         self._words_left -= budget_words(text)
         self._per_document[item.doc_id] += "short" not in self._merit_of(item).defects
         self._texts.add(normalise(item.text))
-        self._contents.append((frozenset(terms(item.text)), item.text))
+        self._contents.append((term_set(item.text), item.text))
 
     def _merit_of(self, item: Evidence) -> Merit:
         return self._merit.get(item.evidence_id, Merit())
 
     def _speaks(self, item: Evidence) -> bool:
-        shared = len(self._asked.intersection(terms(item.text)))
+        shared = len(self._asked & term_set(item.text))
         least = self._limits.min_coverage * len(self._asked)
         return shared >= max(int(self._limits.must_share), least)
 
@@ -150,7 +150,7 @@ class _Growing:
 
     def _repeats(self, item: Evidence) -> bool:
         """Tell whether it says what an earlier one says, word for word or nearly."""
-        content = frozenset(terms(item.text))
+        content = term_set(item.text)
         return normalise(item.text) in self._texts or any(
             _overlap(content, other) >= SAME_CONTENT and _agree(item.text, text)
             for other, text in self._contents

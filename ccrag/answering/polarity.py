@@ -8,7 +8,7 @@ it looks for the words by which ten languages deny something, clause by clause.
 import re
 from collections.abc import Iterator
 
-from ccrag.retrieval.analysis import normalise, unique_terms
+from ccrag.retrieval.analysis import normalise, term_set
 
 _DENIALS = (
     "not(?! only)|no(?!\\.? ?\\d)|never|none|nobody|nothing|neither|nor|cannot|without"  # English
@@ -54,9 +54,9 @@ def agrees(evidence: str, claim: str) -> bool:
     Closest are the clauses that hold most of its content terms; of several one has to agree. One
     that shares no term with the evidence is not looked at.
     """
-    parts = [(part, frozenset(unique_terms(part))) for part in _parts(evidence)]
+    parts = [(part, term_set(part)) for part in _parts(evidence)]
     for clause in _CLAUSE_END.split(claim):
-        wanted = frozenset(unique_terms(clause))
+        wanted = term_set(clause)
         most = max((len(wanted & held) for _, held in parts), default=0)
         closest = [part for part, held in parts if len(wanted & held) == most]
         if most and not any(_alike(part, clause) for part in closest):

@@ -6,10 +6,9 @@ rare they are among the passages that were looked at, and, where an encoder comp
 the evidence is. It does not say that an answer is right; it says when there is little to go by.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 
-from ccrag.retrieval.analysis import STOP_WORDS, stem, terms, words
+from ccrag.retrieval.analysis import STOP_WORDS, stem, term_set, words
 from ccrag.retrieval.lexical import idf
 from ccrag.types import Strength
 
@@ -51,8 +50,8 @@ def strength_of(
         reason = looked if among else "no passage of the candidates was found"
         return Strength("none", f"no evidence: {reason}", 0.0, tuple(asked.values()))
     held = {stem(word) for text in evidence for word in words(text)}
-    frequency = Counter(term for text in among for term in frozenset(terms(text)))
-    weights = {term: idf(frequency[term], len(among)) for term in asked}
+    looked_at = [term_set(text) for text in among]
+    weights = {term: idf(sum(term in found for found in looked_at), len(among)) for term in asked}
     total = sum(weights.values())
     covered = sum(weights[term] for term in asked if term in held) / total if total else 0.0
     missing = tuple(word for term, word in asked.items() if term not in held)

@@ -63,9 +63,11 @@ def searched(parts: Iterable[Part]) -> list[Part]:
     return kept
 
 
-def is_cut(parts: Iterable[Part]) -> bool:
+def is_cut(parts: Sequence[Part]) -> bool:
     """Return whether `parts` hold more than what is searched of them."""
     limit = MAX_TOKENS + 1
+    if sum(len(part.text) for part in parts) < limit:  # nearly always: a token has a character
+        return False
     return sum(cut_tokens(part.text, at_most=limit)[1] for part in parts) > MAX_TOKENS
 
 

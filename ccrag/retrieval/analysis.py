@@ -106,6 +106,12 @@ def terms(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
+@lru_cache(maxsize=8_192)  # of one query, several stages ask about the same texts
+def term_set(text: str) -> frozenset[str]:
+    """Return `terms` without order and repetitions."""
+    return frozenset(terms(text))
+
+
 def unique_terms(text: str) -> tuple[str, ...]:
     """Return each of `terms` once, in order of first occurrence."""
     return tuple(dict.fromkeys(terms(text)))
