@@ -66,18 +66,17 @@ def _with_replies(passage: Passage) -> Iterator[Span]:
     """Yield the trimmed spans of the sentences; a question line ends with the line below it."""
     asked: Span | None = None
     for raw in passage.sentences:
-        span = trimmed_span(passage, raw)
-        text = passage.slice(Span(asked.start if asked else span.start, span.end))
-        replied = asked is not None and text.count("\n") == 1
-        if asked is not None and not replied:
+        text, span = passage.slice(raw), trimmed_span(passage, raw)
+        if asked is not None:
+            both = Span(asked.start, span.end)
+            if passage.slice(both).count("\n") == 1:
+                yield both
+                asked = None
+                continue
             yield asked
-        if replied and asked is not None:
-            yield Span(asked.start, span.end)
-            asked = None
-        elif passage.slice(raw).endswith(("?\n", "？\n")) and "\n" not in passage.slice(span):
-            asked = span
-        else:
-            asked = None
+        is_question = text.endswith(("?\n", "？\n")) and "\n" not in text.strip()
+        asked = span if is_question else None
+        if asked is None:
             yield span
     if asked is not None:
         yield asked
