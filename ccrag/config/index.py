@@ -12,13 +12,13 @@ class ReadingSettings(Section):
     """How much of a file `ccrag index` reads, unpacked, in millions of bytes; more is an error."""
 
     max_page_mb: int = Field(200, ge=1)
-    """Of a file that is one document."""
+    """The largest file that is one document, e.g. HTML or Markdown."""
     max_pdf_mb: int = Field(2_000, ge=1)
-    """Of a PDF, most of which may be pictures."""
+    """The largest PDF; most of its bytes may be pictures."""
     max_json_mb: int = Field(2_000, ge=1)
-    """Of a `.json` file, which is read as a whole; `.jsonl` has no such limit."""
+    """The largest `.json` file, which is read as a whole; `.jsonl` has no such limit."""
     max_record_mb: int = Field(200, ge=1)
-    """Of one record of a `.jsonl`, `.csv` or `.tsv` file."""
+    """The largest record of a `.jsonl`, `.csv` or `.tsv` file."""
 
     @property
     def sizes_mb(self) -> tuple[int, int, int, int]:

@@ -100,7 +100,7 @@ class ServeSettings(Section):
     max_upload_documents: int = Field(10_000, ge=1)
     """Documents that one uploaded file may hold."""
     max_upload_chars: int = Field(3_000_000, ge=1)
-    """Of their titles, texts and links together."""
+    """Characters of their titles, texts and links together."""
     max_query_chars: int = Field(10_000, ge=1)
     max_candidates: int = Field(10_000, ge=1)
     """Document ids that a request may name."""
@@ -117,7 +117,7 @@ class ServeSettings(Section):
     uploads: int = Field(16, ge=0)
     """Uploaded papers kept at once; 0 allows none."""
     uploads_per_caller: int = Field(4, ge=1)
-    """Of these, how many one token may keep; read only with `tokens`."""
+    """Uploaded papers that one token may keep; read only with `tokens`."""
     readers: int = Field(2, ge=1)
     """Uploads that are read and indexed at once, beside the requests that `concurrency` counts."""
     read_memory_mb: int = Field(320, ge=64)

@@ -19,7 +19,7 @@ class Corpus(Protocol):
     def report(self) -> LoadReport: ...
     @property
     def fingerprint(self) -> str:
-        """Of all documents, their fields and edges, in whatever order they come; hexadecimal."""
+        """Return the digest of all documents, fields and edges, in hexadecimal, for any order."""
         ...
 
     @property

@@ -43,7 +43,7 @@ class ReadLimits(NamedTuple):
     documents: int = 10_000
     """What follows the reading runs in this process: it is bounded by what was read."""
     chars: int = 10_000_000
-    """Of the titles, texts and links of all documents together."""
+    """Characters of the titles, texts and links of all documents together."""
     answer_mb: int = 256
     """Text and places of the documents, as JSON."""
 

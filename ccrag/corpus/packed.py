@@ -23,13 +23,13 @@ class SizeLimits(NamedTuple):
     """Bytes that are read of one file at most, unpacked."""
 
     page: int = 200_000_000
-    """Of a page file; it lies in memory some five times over while it is read."""
+    """Bytes of a file that is one document; reading it takes about five times as much memory."""
     pdf: int = 2_000_000_000
-    """Of a PDF: most of a large one is pictures, which are not read."""
+    """Bytes of a PDF; most of a large one is pictures, which are not read."""
     json: int = 2_000_000_000
-    """Of a JSON file, which is read as a whole; JSONL has no such limit."""
+    """Bytes of a JSON file, which is read as a whole; JSONL has no such limit."""
     record: int = 200_000_000
-    """Of one line of a record file."""
+    """Bytes of one line of a record file."""
 
 
 DEFAULT_SIZES = SizeLimits()

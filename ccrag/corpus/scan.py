@@ -76,7 +76,7 @@ class CorpusScan(LedgerCorpus):
             self.close()
             raise
         self.fingerprint = collection_digest((self._weight, *edge_weights(self._ledger)))
-        """Of all documents, their fields and edges, in whatever order they come; hexadecimal."""
+        """The digest of all documents, fields and edges, in hexadecimal, for any order."""
         self.count = self.report.documents
         self.max_edges = self._ledger.max_edges()
         self.unknown_edges = self._ledger.unknown_edges()

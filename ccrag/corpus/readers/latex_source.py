@@ -13,7 +13,7 @@ from ccrag.corpus.records import RecordError
 
 MAX_PARTS = 200
 MAX_BYTES = 20_000_000
-"""Of a document with all its parts; the largest theses have a tenth of it."""
+"""Bytes of a document with all its parts; the largest theses have a tenth of it."""
 _INPUT = re.compile(
     r"\\(?:input|include|subfile)\s*\{(?P<braced>[^{}]+)\}|\\input\s+(?P<bare>[^\s{}%\\]+)"
 )

@@ -101,7 +101,7 @@ class _Row:
 
     baseline: float
     size: float
-    """Of its largest word, in points."""
+    """Height of its largest word, in points."""
     words: list[_Word]
 
     @property
