@@ -7,8 +7,9 @@ are taken, in the order that `merit.by_merit` gives.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ccrag.retrieval.analysis import term_set, unique_terms
 from ccrag.retrieval.lexical import idf
@@ -62,24 +63,21 @@ def candidate_sentences(
     return tuple(found.values())
 
 
-def _with_replies(passage: Passage) -> Iterator[Span]:
-    """Yield the trimmed spans of the sentences; a question line ends with the line below it."""
+@lru_cache(maxsize=1_024)  # the same passages are read for query after query
+def _with_replies(passage: Passage) -> tuple[Span, ...]:
+    """Return the trimmed spans of the sentences; a question line ends with the line below it."""
+    found: list[Span] = []
     asked: Span | None = None
     for raw in passage.sentences:
         text, span = passage.slice(raw), trimmed_span(passage, raw)
-        if asked is not None:
-            both = Span(asked.start, span.end)
-            if passage.slice(both).count("\n") == 1:
-                yield both
-                asked = None
-                continue
-            yield asked
+        if asked is not None and passage.slice(Span(asked.start, span.end)).count("\n") == 1:
+            found[-1] = Span(asked.start, span.end)
+            asked = None
+            continue
+        found.append(span)
         is_question = text.endswith(("?\n", "？\n")) and "\n" not in text.strip()
         asked = span if is_question else None
-        if asked is None:
-            yield span
-    if asked is not None:
-        yield asked
+    return tuple(found)
 
 
 def says_something(passage: Passage, span: Span, is_heading: IsHeading) -> bool:

@@ -1,6 +1,7 @@
 """Near-duplicate passages: found by word shingles, left unread, and named. Pure."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from ccrag.retrieval.analysis import normalise, words
 from ccrag.retrieval.lookup import passages_of
@@ -65,6 +66,7 @@ class _Seen:
         return shared >= self._threshold * (sum(sizes) - shared) - ROUNDING
 
 
+@lru_cache(maxsize=1_024)  # the same passages are found for query after query
 def _shingles(text: str) -> frozenset[Shingle]:
     found = words(text)
     if len(found) < SHINGLE_WORDS:
