@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from ccrag.stages.way import Watch, unwatched
 from ccrag.types import Answer, DocId, Evidence, Passage
 from ccrag.web.access import Caller
-from ccrag.web.cursors import read_cursor, write_cursor
+from ccrag.web.cursors import OFFSET, read_cursor, read_document_cursor, write_cursor
 from ccrag.web.desk import Desk, Question
 from ccrag.web.problems import ProblemError, not_available
 
@@ -240,7 +240,7 @@ class AgentTools:
             session.index,
             text=title,
             size=limit,
-            after=read_cursor(cursor),
+            after=read_document_cursor(cursor, title),
         )
         listed = [
             ListedDocument(doc_id=d.doc_id, title=d.title, date=d.date) for d in page.documents
@@ -282,12 +282,12 @@ def _question(session: Session, text: str) -> Question:
 
 def _offset(cursor: str | None) -> int:
     """Where a list goes on that is counted."""
-    after = read_cursor(cursor)
+    after = read_cursor(cursor, OFFSET)
     if after is None:
         return 0
-    if len(after) != 1 or not isinstance(after[0], int) or not 0 <= after[0] <= REACH:
+    if not 0 <= after[0] <= REACH:
         raise ProblemError("invalid_request", "no such cursor; take it from the page before")
-    return after[0]
+    return int(after[0])
 
 
 def _found(rank: int, passage: Passage) -> FoundPassage:

@@ -9,7 +9,7 @@ from ccrag.types import JSON
 from ccrag.web import schemas
 from ccrag.web.answers import json_response
 from ccrag.web.asking import answered, ask_json, in_turn, search_json, searched, streamed
-from ccrag.web.cursors import read_cursor, write_cursor
+from ccrag.web.cursors import read_document_cursor, write_cursor
 from ccrag.web.desk import Question
 from ccrag.web.problems import MEDIA_TYPE
 from ccrag.web.spans import parted, read_spans
@@ -88,7 +88,7 @@ async def documents(
     after: Annotated[str | None, Query(description="`next` of the page before.")] = None,
 ) -> Response:
     """The documents of an index that the caller may read, by title or by id."""
-    cursor = read_cursor(after)
+    cursor = read_document_cursor(after, title)
     page = await in_turn(
         request, lambda _: state.desk.documents(caller, index, text=title, size=limit, after=cursor)
     )

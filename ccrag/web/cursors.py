@@ -9,7 +9,10 @@ import orjson
 from ccrag.web.problems import ProblemError
 
 MAX_CHARS = 4_000
-_SHAPES = ((str,), (float, str), (int, str), (int,))
+MAX_SCORE = 3e38
+"""A score is a 32-bit float where it comes from."""
+OFFSET = (int,)
+"""Kinds of the values in a cursor of a list that is counted."""
 
 
 def write_cursor(after: tuple[Any, ...] | None) -> str | None:
@@ -19,12 +22,15 @@ def write_cursor(after: tuple[Any, ...] | None) -> str | None:
     return base64.urlsafe_b64encode(orjson.dumps(after)).decode().rstrip("=")
 
 
-def read_cursor(cursor: str | None) -> tuple[Any, ...] | None:
+def read_cursor(cursor: str | None, kinds: tuple[type, ...]) -> tuple[Any, ...] | None:
     """
-    What `write_cursor` was given.
+    Return what `write_cursor` was given.
+
+    Args:
+        kinds: of its values; a float may be written as an int.
 
     Raises:
-        ProblemError: it is none of its cursors.
+        ProblemError: it is no cursor of a list of these `kinds`.
     """
     if cursor is None:
         return None
@@ -33,11 +39,22 @@ def read_cursor(cursor: str | None) -> tuple[Any, ...] | None:
         value = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
     except (binascii.Error, ValueError) as error:
         raise _refused() from error
-    if len(cursor) > MAX_CHARS or not isinstance(value, list):
+    if len(cursor) > MAX_CHARS or not isinstance(value, list) or len(value) != len(kinds):
         raise _refused()
-    if tuple(map(type, value)) not in _SHAPES:
+    if not all(_is_a(kind, item) for kind, item in zip(kinds, value, strict=True)):
         raise _refused()
     return tuple(value)
+
+
+def read_document_cursor(cursor: str | None, title: str) -> tuple[Any, ...] | None:
+    """Return where a list of documents goes on: by score and id for a `title`, else by id alone."""
+    return read_cursor(cursor, (float, str) if title.strip() else (str,))
+
+
+def _is_a(kind: type, value: Any) -> bool:
+    if kind is float:
+        return type(value) in (int, float) and abs(value) <= MAX_SCORE
+    return type(value) is kind
 
 
 def _refused() -> ProblemError:

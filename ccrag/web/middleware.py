@@ -102,7 +102,8 @@ class Observed:
 class Guarded:
     """
     Refuses what a browser was tricked into: a name that only seems to be this server's (DNS
-    rebinding), and changes that another site's page asks for.
+    rebinding), and changes that another site's page asks for. Refuses a body of two lengths, with
+    which a request is hidden from a proxy.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None) -> None:
@@ -127,6 +128,9 @@ class Guarded:
             return ProblemError(
                 "foreign_origin", "this name is not the server's; see the setting serve.hosts"
             )
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy may believe the one and this server the other: two requests out of one.
+            return ProblemError("invalid_request", "two lengths: Content-Length and chunks")
         origin = headers.get("origin")
         changes = scope["method"] not in _SAFE_METHODS
         if changes and origin is not None and not _same_site(origin, host):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccrag.types import Span
-from ccrag.web.cursors import read_cursor, write_cursor
+from ccrag.web.cursors import read_cursor, read_document_cursor, write_cursor
 from ccrag.web.problems import ProblemError
 from ccrag.web.spans import parted, read_spans
 
@@ -79,17 +79,28 @@ def test_a_cursor_is_read_back(after: tuple[object, ...]) -> None:
     assert cursor is not None
     assert cursor.isascii()
     assert "=" not in cursor
-    assert read_cursor(cursor) == after
+    assert read_cursor(cursor, tuple(map(type, after))) == after
 
 
 def test_no_cursor_is_none() -> None:
     assert write_cursor(None) is None
-    assert read_cursor(None) is None
+    assert read_cursor(None, (str,)) is None
 
 
+@pytest.mark.parametrize("kinds", [(str,), (float, str), (int,)])
 @pytest.mark.parametrize(
-    "cursor", ["!", "bm8", "e30", "W10", "W3RydWVd", "WyJhIiwiYiJd", "ü", "W1tdXQ"]
+    "cursor",
+    ["!", "bm8", "e30", "W10", "W3RydWVd", "WyJhIiwiYiJd", "ü", "W1tdXQ", "WzFlNDAsIngiXQ"],
 )
-def test_a_forged_cursor_is_refused(cursor: str) -> None:
+def test_a_forged_cursor_is_refused(cursor: str, kinds: tuple[type, ...]) -> None:
     with pytest.raises(ProblemError, match="no such cursor"):
-        read_cursor(cursor)
+        read_cursor(cursor, kinds)
+
+
+def test_a_cursor_of_another_list_is_refused() -> None:
+    by_title, by_id = write_cursor((1.5, "doc")), write_cursor(("doc",))
+    assert read_document_cursor(by_title, "dam") == (1.5, "doc")
+    assert read_document_cursor(by_id, " ") == ("doc",)
+    for cursor, title in ((by_title, ""), (by_id, "dam")):
+        with pytest.raises(ProblemError, match="no such cursor"):
+            read_document_cursor(cursor, title)
