@@ -1,6 +1,9 @@
 """Small files that once took a reader's whole memory or minutes of its time."""
 
 import gzip
+import zlib
+
+from tests.pdf import pdf_of, stream, text_at
 
 
 def zeros_gz(size: int = 2_000_000_000) -> bytes:
@@ -47,9 +50,37 @@ def spinning_tex() -> bytes:
     return body.encode()
 
 
+def forms_pdf(depth: int = 22) -> bytes:
+    """Return a PDF of one page whose forms draw the next one twice: 2 ** depth texts."""
+    first = 4
+    contents = [f"/X{at + 1} Do /X{at + 1} Do" for at in range(depth)]
+    forms = [
+        stream(content, _FORM % (f"/XObject << /X{at + 1} {first + at + 1} 0 R >>"))
+        for at, content in enumerate(contents)
+    ]
+    forms.append(stream(text_at(20, 20, "words of a form"), _FORM % ""))
+    return pdf_of([text_at(20, 700, "first words") + " /X0 Do"], page=_WITH_X0, others=forms)
+
+
+def picture_pdf(side: int = 40_000) -> bytes:
+    """Return a PDF with a picture of `side` x `side` points that is packed to a thousandth."""
+    packed = zlib.compress(bytes(side * side // 16), 9).decode("latin-1")
+    head = "/Type /XObject /Subtype /Image /ColorSpace /DeviceGray /BitsPerComponent 8 "
+    head += f"/Width {side} /Height {side} /Filter /FlateDecode"
+    content = text_at(20, 700, "words beside a picture") + " 600 0 0 600 0 0 cm /X0 Do"
+    return pdf_of([content], page=_WITH_X0, others=[stream(packed, head)])
+
+
+_FORM = (
+    "/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> %s >>"
+)
+_WITH_X0 = "/Resources << /Font << /F1 3 0 R >> /XObject << /X0 4 0 R >> >>"
+
 FILES = {
     "zeros.txt.gz": zeros_gz,
     "pages.pdf": pages_pdf,
+    "forms.pdf": forms_pdf,
+    "picture.pdf": picture_pdf,
     "rowspan.html": rowspan_html,
     "nested.html": nested_html,
     "spinning.tex": spinning_tex,

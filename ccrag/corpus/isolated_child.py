@@ -18,6 +18,7 @@ import orjson
 
 from ccrag.corpus.isolated import ANSWER, OUT_OF_MEMORY, ReadLimits
 from ccrag.corpus.load import LoadReport, find_files, read_documents
+from ccrag.corpus.packed import SizeLimits
 from ccrag.errors import InputError
 from ccrag.types import JSON, Document
 
@@ -46,7 +47,10 @@ def _read(path: Path, limits: ReadLimits) -> JSON:
     report = LoadReport()
     documents: list[Document] = []
     chars = 0
-    for document in read_documents(find_files([path], report), report=report):
+    # A page takes several times its bytes: one of over a quarter of the memory would not fit.
+    most = limits.memory_mb * MEGABYTE // 4
+    sizes = SizeLimits(*(min(size, most) for size in SizeLimits()))
+    for document in read_documents(find_files([path], report), report=report, sizes=sizes):
         documents.append(document)
         chars += len(document.title) + len(document.text) + sum(map(len, document.links))
         if len(documents) > limits.documents:

@@ -1,5 +1,7 @@
 """The server under requests made to stop it or to get past its tokens, over real sockets."""
 
+import base64
+import json
 import os
 import signal
 import socket
@@ -10,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
+import orjson
 import psutil
 import pytest
 from opensearchpy import OpenSearch
@@ -208,6 +211,77 @@ def test_mcp_keeps_nothing_between_requests(tokens: str) -> None:
         for method in ("GET", "DELETE"):
             response = httpx2.request(method, address, headers={**bearer(OTHER), **accept})
             assert problem(response) == "method_not_allowed"
+
+
+def test_a_body_of_two_lengths_is_refused(tokens: str) -> None:
+    with running(server_state(tokens)) as url, connection(url) as opened:
+        more = f"Authorization: Bearer {ONE}\r\nTransfer-Encoding: chunked\r\n"
+        opened.sendall(head(url, 5, more=more) + b"0\r\n\r\n")
+        assert b" 422 " in opened.recv(4096).split(b"\r\n")[0]
+
+
+@pytest.mark.parametrize("title", ["", "dam"])
+def test_forged_cursors_are_refused_or_find_nothing(tokens: str, title: str) -> None:
+    values = [[], [None], [{}], ["x" * 2_900], [1e30, "x"], [1e308, "x"], [-5], [-5, "x"], [2**70]]
+    with running(server_state(tokens)) as url:
+        for value in values:
+            cursor = base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+            query = {"index": NAME, "title": title, "after": cursor}
+            found = httpx2.get(f"{url}/api/documents", params=query, headers=bearer(ONE))
+            assert found.status_code in (200, 422), (value, found.text)
+
+
+def test_an_upload_is_no_other_callers_by_any_address(tokens: str) -> None:
+    with running(server_state(tokens)) as url:
+        told = upload(url, ONE, "secret-plans.txt", b"The vault opens at nine.").json()
+        index, doc_id = told["index"], "secret-plans.txt"
+        named = {"index": index, "doc_id": doc_id, "title": "secret", "text": "When?"}
+        for token in (OTHER, ALL):
+            for path in ("api/documents", "api/document", "documents", "document", ""):
+                got = httpx2.get(f"{url}/{path}", params=named, headers=bearer(token))
+                assert "vault" not in got.text, path
+                assert got.status_code == 404 or not path, (path, got.text)
+            body = ask_body(index, "When does the vault open?")
+            for path in ("api/ask", "api/ask/stream", "api/search", "ask", "ask/stream"):
+                address, who = f"{url}/{path}", bearer(token)
+                if path.startswith("api"):
+                    got = httpx2.post(address, headers=who, json=body)
+                else:
+                    got = httpx2.post(address, headers=who, data=named)
+                assert got.status_code == 404, (path, got.text)
+                assert "vault" not in got.text, path
+            listed = httpx2.get(f"{url}/api/indexes", headers=bearer(token)).text
+            assert index not in listed
+            gone = httpx2.delete(
+                f"{url}/api/uploads", params={"index": index}, headers=bearer(token)
+            )
+            assert gone.status_code == 404
+        assert httpx2.post(
+            f"{url}/api/ask", json=ask_body(index, "When does the vault open?"), headers=bearer(ONE)
+        ).is_success
+
+
+def test_streams_that_nobody_reads_and_tiny_pieces_hold_up_no_others(tokens: str) -> None:
+    body = orjson.dumps(ask_body(NAME, QUESTION))
+    more = f"Authorization: Bearer {ONE}\r\n"
+    with ExitStack() as stack, serving(tokens) as (server, url):
+        before = memory_of(server)
+        for _ in range(40):
+            unread = stack.enter_context(connection(url))
+            unread.sendall(head(url, len(body), "/api/ask/stream", more) + body)
+        pieces = stack.enter_context(connection(url))
+        start = head(url, 0, more=more).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+        pieces.sendall(start + b"1\r\n \r\n" * 200_000)
+        began = time.monotonic()
+        asked = httpx2.post(
+            f"{url}/api/ask",
+            json=ask_body(NAME, QUESTION),
+            headers=bearer(OTHER),
+            timeout=30,
+        )
+        assert asked.is_success, asked.text
+        assert time.monotonic() - began < 2
+        assert memory_of(server) - before < 200 * MEGABYTE
 
 
 def test_hostile_uploads_stop_nobody_and_leave_nothing(tokens: str) -> None:
