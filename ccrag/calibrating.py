@@ -46,15 +46,15 @@ class Worth:
     """Probabilities for queries of neither kind, by what was learnt from all judged ones."""
 
     def at(self, threshold: float) -> Decisions:
-        """The decisions from this probability on."""
+        """Return the decisions from this probability on."""
         return decisions(self.sample, self.said, threshold=threshold)
 
     def never(self) -> Decisions:
-        """The trivial rule: never abstain."""
+        """Return the trivial rule: never abstain."""
         return self.at(NEVER)
 
     def always(self) -> Decisions:
-        """The other one: abstain from everything."""
+        """Return the other one: abstain from everything."""
         return self.at(0.0)
 
     def against_never(self, threshold: float) -> Comparison | None:
@@ -74,7 +74,7 @@ def measure(
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> dict[QueryId, Features]:
     """
-    The features of each query's way.
+    Return the features of each query's way.
 
     Args:
         pipeline: one that writes nothing, see `opening.open_to_calibrate`.
@@ -104,7 +104,7 @@ def calibrate(
     seed: int = SEED,
 ) -> tuple[Fitted, Worth]:
     """
-    What is learnt from all queries that are judged, and what that is worth on others.
+    Return what is learnt from all queries that are judged, and what that is worth on others.
 
     Raises:
         InputError: none of the queries is judged, or too few are of one kind.
@@ -134,7 +134,7 @@ def calibrate(
 def calibration_from(
     fitted: Fitted, worth: Worth, settings: PipelineSettings, *, nli: str | None = None
 ) -> Calibration:
-    """What is written into a file."""
+    """Return what is written into a file."""
     return Calibration(
         pipeline=settings.name,
         made_with=made_with(settings),

@@ -80,5 +80,5 @@ def _template(trouble: Trouble) -> str:
 
 
 def _whole(place: str) -> re.Pattern[str]:
-    """A place where it stands by itself: query `1` is not named by `127.0.0.1` or `10`."""
+    """Return the pattern of a place by itself: `127.0.0.1` and `10` do not name query `1`."""
     return re.compile(rf"(?<![\w./-]){re.escape(place)}(?![\w/-]|\.\w)")

@@ -31,7 +31,7 @@ class Change:
 
     @property
     def upserted(self) -> frozenset[DocId]:
-        """The documents that are cut anew."""
+        """Return the documents that are cut anew."""
         return self.added | self.changed.keys()
 
     @property
@@ -39,7 +39,7 @@ class Change:
         return not (self.added or self.changed or self.removed or self.touched)
 
     def edges_of(self, doc_id: DocId) -> int:
-        """The edges that touch an added, changed or touched document from now on."""
+        """Return the edges that touch an added, changed or touched document from now on."""
         known = self.changed.get(doc_id) or self.touched.get(doc_id)
         return (known.edges if known else 0) + self.edges.get(doc_id, 0)
 
@@ -120,7 +120,7 @@ def _edge_changes(
 def _given_documents(
     client: Client, index: str, given: Corpus | None
 ) -> Iterator[tuple[Document, StoredDocument | None]]:
-    """The given documents, each with what the index knows of it."""
+    """Yield the given documents, each with what the index knows of it."""
     batch: list[Document] = []
     for document in given.documents() if given else ():
         batch.append(document)

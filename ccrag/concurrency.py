@@ -57,7 +57,7 @@ def _fill(items: Iterable[T], queue: "Queue[T | _End]", stopped: Event) -> None:
 
 
 def _put(queue: "Queue[T | _End]", item: "T | _End", stopped: Event) -> bool:
-    """Whether `item` went in before the reader stopped."""
+    """Tell whether `item` went in before the reader stopped."""
     while not stopped.is_set():
         try:
             queue.put(item, timeout=POLL_S)

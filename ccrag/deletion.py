@@ -94,7 +94,7 @@ def delete_documents(
 
 
 def _not_in(texts: set[str], passages: Iterable[Passage]) -> set[str]:
-    """Those of `texts` that none of `passages` has, whole or as a sentence."""
+    """Return those of `texts` that none of `passages` has, whole or as a sentence."""
     shared = {text for passage in passages for text in texts_of(passage) if text in texts}
     return texts - shared
 
@@ -109,7 +109,7 @@ def _forget_vectors(texts: Collection[str], stored: Sequence[Stored], settings: 
 
 
 def texts_made_of(passages: Sequence[Passage], *, window: int) -> set[str]:
-    """Every text that a stage may encode of these passages: whole, by sentence, in runs."""
+    """Return every text that a stage may encode of these passages: whole, by sentence, in runs."""
     texts = {text for passage in passages for text in texts_of(passage)}
     pool = Pool(passages, window=window)
     for sentence in pool.sentences:
@@ -119,7 +119,7 @@ def texts_made_of(passages: Sequence[Passage], *, window: int) -> set[str]:
 
 
 def texts_of(passage: Passage) -> Iterator[str]:
-    """What may be encoded of one passage, but for runs."""
+    """Yield what may be encoded of one passage, but for runs."""
     yield passage.text
     yield from (text_of_passages(is_plain=is_plain)(passage) for is_plain in (False, True))
     for span in passage.sentences:

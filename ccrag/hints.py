@@ -43,7 +43,9 @@ def _kept(source: SettingsSource) -> tuple[str, ...]:
 
 
 def _without_secret(override: str) -> str:
-    """An override whose value, if it is a secret, is the user's to fill again, as PATH... is."""
+    """
+    Return an override whose value, if it is a secret, is the user's to fill again, as PATH... is.
+    """
     key, _, _ = override.partition("=")
     is_secret = key.rpartition(".")[2].strip().lower() in SECRETS
     return f"{key}=..." if is_secret else override

@@ -272,13 +272,15 @@ def check_same_documents(client: Client, name: str, corpus: Corpus) -> None:
 
 
 def _units(corpus: Corpus, settings: Settings) -> Units:
-    """The units of the collection, which is read for their links once or twice more."""
+    """Return the units of the collection, which is read for their links once or twice more."""
     count = load_token_counter(settings.budget.tokenizer)
     return make_units(corpus.documents, unit_rules(settings), count)
 
 
 def _recipe_and_encoder(settings: Settings) -> tuple[Recipe, Encoder | None]:
-    """The recipe with the encoder's identity, and the encoder, where the recipe needs one."""
+    """
+    Return the recipe with the encoder's identity, and the encoder, where the recipe needs one.
+    """
     recipe = recipe_of(settings)
     if not recipe.needs_encoder:
         return recipe, None

@@ -172,7 +172,7 @@ def _unit_way(name: str, item: Stored, candidates: Candidates, recipe: Recipe) -
 
 
 def _tokenizer(identity: str, candidates: Candidates) -> str | None:
-    """The tokenizer of that identity that a candidate names; None estimates."""
+    """Return the tokenizer of that identity that a candidate names; None estimates."""
     if identity == ESTIMATE:
         return None
     named = dict.fromkeys(s.budget.tokenizer for s in candidates())
@@ -180,6 +180,6 @@ def _tokenizer(identity: str, candidates: Candidates) -> str | None:
 
 
 def _file(digest: str, candidates: Candidates) -> Path | None:
-    """The grouping file of that content that a candidate names."""
+    """Return the grouping file of that content that a candidate names."""
     named = dict.fromkeys(s.units.file for s in candidates())
     return next((f for f in named if f is not None and file_digest(f) == digest), None)

@@ -81,7 +81,7 @@ def pipeline_names() -> list[str]:
 
 def read_pipeline(pipeline: str | Path) -> Layer:
     """
-    The TOML of a packaged pipeline, or of a file, as nested dicts with its `name`.
+    Return the TOML of a packaged pipeline, or of a file, as nested dicts with its `name`.
 
     Raises:
         ConfigError: no such pipeline, or the file is not TOML.
@@ -128,7 +128,7 @@ def _override_layer(overrides: Sequence[str]) -> Layer:
 
 
 def _toml_value(value: str) -> object:
-    """A bare word is a string, so `--set rerank.method=paper` needs no quotes."""
+    """Read a value as TOML, or a bare word as a string: `rerank.method=paper` needs no quotes."""
     try:
         return tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -156,7 +156,7 @@ def _require_utf8(what: str, value: str) -> None:
 
 
 def _first_problem(error: ValidationError) -> str:
-    """One line: where, what, and the names that would have been right."""
+    """Return one line: where, what, and the names that would have been right."""
     problem = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":

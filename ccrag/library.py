@@ -184,7 +184,8 @@ class Library:
 
     def document(self, doc_id: DocId) -> Document:
         """
-        A document as it was indexed, so that `text[start:end]` of any evidence can be read in it.
+        Return a document as it was indexed, so that `text[start:end]` of any evidence can be read
+        in it.
 
         Raises:
             UnknownDocumentError: the library does not hold it.
@@ -201,7 +202,7 @@ def make_query(
     text: str, candidates: Candidates | Iterable[DocId], *, turns: Iterable[Turn] = ()
 ) -> Query:
     """
-    A question with what may answer it, and the dialogue before it.
+    Return a question with what may answer it, and the dialogue before it.
 
     Raises:
         InputError: the question is blank, or a candidate is no id.

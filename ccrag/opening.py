@@ -65,7 +65,7 @@ class Models:
         self, settings: Settings, index: Index, *, writer: Writer | None = None
     ) -> Pipeline:
         """
-        The pipeline of `settings` over `index`, with the models it needs.
+        Return the pipeline of `settings` over `index`, with the models it needs.
 
         Args:
             writer: writes the answers, so that no language model is opened for them.
@@ -107,7 +107,7 @@ class Models:
         self, settings: Settings, index: Index, *, cross_encoder: bool, nli: str | None
     ) -> Measuring:
         """
-        What gives the features that a decision of answerability is learnt from.
+        Return what gives the features that a decision of answerability is learnt from.
 
         Args:
             cross_encoder: whether the one of `reranker` gives a feature.
@@ -212,7 +212,7 @@ def open_pipeline(
     settings: Settings, name: str, *, notify: Notify = silent, writer: Writer | None = None
 ) -> Pipeline:
     """
-    The pipeline of `settings` over the index `name`; starts the embedded node when needed.
+    Return the pipeline of `settings` over the index `name`; starts the embedded node when needed.
 
     Args:
         writer: writes the answers instead of the one that `settings` name.
@@ -230,7 +230,8 @@ def default_settings(
     purpose: Purpose, overrides: Sequence[str], *, index: str, notify: Notify
 ) -> Settings:
     """
-    The settings of the pipeline that a command takes when none is named, which is told to `notify`.
+    Return the settings of the pipeline that a command takes when none is named, which is told to
+    `notify`.
 
     The best that can run here or, where `index` was not built for it, the one without models if the
     index was built for that.
@@ -261,7 +262,8 @@ def open_to_calibrate(
     notify: Notify = silent,
 ) -> tuple[Pipeline, Measuring]:
     """
-    The pipeline of `settings` over the index `name`, writing nothing, and what looks at its ways.
+    Return the pipeline of `settings` over the index `name`, writing nothing, and what looks at its
+    ways.
 
     Raises:
         EngineError, ModelError: as `open_pipeline` and `Models.measuring`.
@@ -279,7 +281,7 @@ def open_to_calibrate(
 
 def calibration_of(settings: PipelineSettings) -> Calibration | None:
     """
-    The calibration that decides answerability, if `settings` name one.
+    Return the calibration that decides answerability, if `settings` name one.
 
     Raises:
         ConfigError: there is none of this name, or it was made with another pipeline.
@@ -293,7 +295,7 @@ def calibration_of(settings: PipelineSettings) -> Calibration | None:
 
 def open_given(settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]) -> GivenContexts:
     """
-    What answers from the passages given for each query; no engine is asked.
+    Return what answers from the passages given for each query; no engine is asked.
 
     Raises:
         ModelError: a model that reading or writing needs cannot be had.
@@ -316,7 +318,7 @@ def open_given(settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]
 
 
 def show_requests(settings: PipelineSettings, query: Query) -> list[JSON]:
-    """The searches of a query's first round, as they would be sent; no engine is asked."""
+    """Return the searches of a query's first round, as they would be sent; no engine is asked."""
     encoder = load_encoder(settings.encoder) if needs_query_vectors(settings) else None
     return first_requests(settings, query, encoder)
 
@@ -340,7 +342,7 @@ def check_encoder(encoder: Encoder, facts: IndexFacts, settings: Settings) -> No
 
 
 def open_reranker(settings: PipelineSettings) -> Reranker | None:
-    """The cross-encoder, if a stage of `settings` asks one."""
+    """Return the cross-encoder, if a stage of `settings` asks one."""
     return _loaded_reranker(settings.reranker) if needs_reranker(settings) else None
 
 
@@ -355,7 +357,7 @@ def _loaded_reranker(chosen: RerankerSettings) -> Reranker:
 
 def open_llm(settings: Settings, *, answers: bool = True) -> Llm | None:
     """
-    The language model, if a stage of `settings` asks one.
+    Return the language model, if a stage of `settings` asks one.
 
     Args:
         answers: whether it is to write the answers, if `settings` say so.
@@ -365,7 +367,9 @@ def open_llm(settings: Settings, *, answers: bool = True) -> Llm | None:
 
 
 def open_support(settings: PipelineSettings) -> Support | None:
-    """What holds generated sentences against their evidence, if `settings` name a model for it."""
+    """
+    Return what holds generated sentences against their evidence, if `settings` name a model for it.
+    """
     if not needs_support(settings) or settings.answer.support_model is None:
         return None
     return one_at_a_time(load_nli(settings.answer.support_model))

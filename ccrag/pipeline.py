@@ -112,7 +112,7 @@ class Pipeline:
 
     def checked(self, query: Query) -> Query:
         """
-        The query, without candidates that the index does not hold if settings let them pass.
+        Return the query, without candidates that the index does not hold if settings let them pass.
 
         Raises:
             UnknownDocumentError, UnknownCollectionError: they do not.
@@ -299,7 +299,7 @@ UNANSWERED: tuple[Step, ...] = (("evidence", _leave), ("answer", _leave_unanswer
 
 
 def needs_reranker(settings: PipelineSettings) -> bool:
-    """Whether a stage asks a cross-encoder."""
+    """Tell whether a stage asks a cross-encoder."""
     coded = settings.rerank.method == "published-code" and settings.rerank.code_model > 0
     return (
         coded
@@ -309,17 +309,17 @@ def needs_reranker(settings: PipelineSettings) -> bool:
 
 
 def needs_llm(settings: PipelineSettings) -> bool:
-    """Whether a stage asks a language model."""
+    """Tell whether a stage asks a language model."""
     return settings.answer.generator == "llm" or asks_before_answering(settings)
 
 
 def asks_before_answering(settings: PipelineSettings) -> bool:
-    """Whether a stage before the answer asks a language model."""
+    """Tell whether a stage before the answer asks a language model."""
     return settings.rerank.method == "listwise" or asks_for_rewrites(settings)
 
 
 def needs_support(settings: PipelineSettings) -> bool:
-    """Whether a model holds generated sentences against their evidence."""
+    """Tell whether a model holds generated sentences against their evidence."""
     answer = settings.answer
     checked = answer.generator == "llm" and answer.unsupported != "keep"
     return checked and answer.support_model is not None

@@ -18,7 +18,7 @@ MAX_MODEL_CHARS = 32
 
 def recipe_of(settings: PipelineSettings) -> Recipe:
     """
-    The recipe a pipeline needs; settings that act at query time do not change it.
+    Return the recipe a pipeline needs; settings that act at query time do not change it.
 
     The encoder's identity is not known here: it is added when the encoder is loaded, or read from
     the index.
@@ -57,13 +57,13 @@ def recipe_of(settings: PipelineSettings) -> Recipe:
 
 
 def reads_units(settings: PipelineSettings) -> bool:
-    """Whether a pipeline needs units stored in the index."""
+    """Tell whether a pipeline needs units stored in the index."""
     return settings.select.read != "passages"
 
 
 def unit_recipe(settings: PipelineSettings) -> UnitRecipe:
     """
-    The grouping a pipeline needs.
+    Return the grouping a pipeline needs.
 
     Raises:
         InputError: the grouping file cannot be read.
@@ -85,7 +85,7 @@ def unit_recipe(settings: PipelineSettings) -> UnitRecipe:
 
 
 def _units_name(parameters: Mapping[str, str]) -> str:
-    """The grouping with what its own settings say, e.g. `links-both-apart-4000t`."""
+    """Return the grouping with what its own settings say, e.g. `links-both-apart-4000t`."""
     details = [parameters[n] for n in ("links", "versions") if n in parameters]
     if "max_tokens" in parameters:
         details.append(f"{parameters['max_tokens']}t")
@@ -97,7 +97,7 @@ def _units_name(parameters: Mapping[str, str]) -> str:
 
 
 def unit_rules(settings: PipelineSettings) -> UnitRules:
-    """What a pipeline's units depend on, apart from the documents and the tokenizer."""
+    """Return what a pipeline's units depend on, apart from the documents and the tokenizer."""
     units = settings.units
     return UnitRules(
         grouping=units.grouping,
@@ -109,7 +109,7 @@ def unit_rules(settings: PipelineSettings) -> UnitRules:
 
 
 def _chunking_fields(chunking: ChunkingSettings) -> set[str]:
-    """The settings that the method reads; the others must not change the recipe."""
+    """Return the settings that the method reads; the others must not change the recipe."""
     own = {
         "none": set[str](),
         "window": {"max_words", "overlap_sentences"},
@@ -134,6 +134,6 @@ def _chunking_name(chunking: ChunkingSettings) -> str:
 
 
 def model_name(model: str) -> str:
-    """The model's last name, as an index name can hold it."""
+    """Return the model's last name, as an index name can hold it."""
     last = model.rstrip("/").rsplit("/", 1)[-1].lower()
     return re.sub(r"[^a-z0-9]+", "-", last).strip("-")[:MAX_MODEL_CHARS]

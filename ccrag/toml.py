@@ -6,7 +6,9 @@ from ccrag.config import PipelineSettings, Settings
 
 
 def pipeline_toml(settings: Settings) -> str:
-    """Every stage setting of a pipeline; those that are None are left out: TOML has no null."""
+    """
+    Return every stage setting of a pipeline; those that are None are left out: TOML has no null.
+    """
     values = settings.model_dump(
         mode="json", include=set(PipelineSettings.model_fields) - {"name"}, exclude_none=True
     )

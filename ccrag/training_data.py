@@ -20,7 +20,7 @@ def read_judged(
     queries: Path, documents: Sequence[Path], qrels: Path, *, max_words: int, k1: float, b: float
 ) -> list[JudgedQuery]:
     """
-    The queries that are judged, with their candidates in BM25's order.
+    Return the queries that are judged, with their candidates in BM25's order.
 
     A document stands where its best passage stands and is represented by that passage, so that
     texts of any length can be learnt from. BM25 counts over the passages of all candidates of all
@@ -43,7 +43,7 @@ def read_judged(
 
 
 def _named(queries: Iterable[Query]) -> Candidates:
-    """The documents that any query names, or all if one names none."""
+    """Return the documents that any query names, or all if one names none."""
     named: dict[DocId, None] = {}
     for query in queries:
         if query.candidates.doc_ids is None:
@@ -74,7 +74,9 @@ class _Ranker:
         self._bm25 = CandidateBm25(passages, k1=k1, b=b, title_weight=0)
 
     def judged(self, query: Query, relevance: Mapping[DocId, int]) -> JudgedQuery:
-        """The query with a text per candidate: its best passage; those without a hit last."""
+        """
+        Return the query with a text per candidate: its best passage; those without a hit last.
+        """
         best = self._best_passages(query)
         named = query.candidates.doc_ids
         if named is None:
@@ -89,7 +91,9 @@ class _Ranker:
         return JudgedQuery(query.query_id, query.text, texts, relevance)
 
     def _best_passages(self, query: Query) -> dict[DocId, str]:
-        """The text of each document's best passage, of documents that share a term, best first."""
+        """
+        Return the text of each document's best passage, of documents that share a term, best first.
+        """
         best: dict[DocId, str] = {}
         asked = (Part(query.text, 1.0),)
         for hit in self._bm25.rank(query.query_id, "bm25", asked, depth=len(self._passages)):

@@ -96,7 +96,7 @@ class Passage:
     """The page it starts on, from 1, if the document has pages."""
 
     def slice(self, span: Span) -> str:
-        """The document's text at `span`, which must lie inside this passage."""
+        """Return the document's text at `span`, which must lie inside this passage."""
         if not self.start <= span.start <= span.end <= self.end:
             raise InvariantError(f"{span} is outside passage {self.passage_id!r}")
         return self.text[span.start - self.start : span.end - self.start]
@@ -141,7 +141,7 @@ def make_passage_id(doc_id: DocId, span: Span, text: str) -> PassageId:
 
 
 def doc_id_of(passage_id: PassageId) -> DocId:
-    """The document of a passage id; document ids may hold `#` themselves."""
+    """Return the document of a passage id; document ids may hold `#` themselves."""
     return passage_id.rpartition("#")[0]
 
 
@@ -149,7 +149,7 @@ _PASSAGE_ID = re.compile(r".+#[0-9a-f]{16}", re.DOTALL)
 
 
 def is_passage_id(name: DocId | PassageId) -> bool:
-    """Whether `name` has the form that `make_passage_id` gives."""
+    """Tell whether `name` has the form that `make_passage_id` gives."""
     return _PASSAGE_ID.fullmatch(name) is not None
 
 
@@ -205,13 +205,13 @@ class Candidates:
 
     @classmethod
     def whole_index(cls) -> Candidates:
-        """Every document of the index that is asked."""
+        """Return every document of the index that is asked."""
         return cls(None)
 
     @classmethod
     def of_collection(cls, name: str) -> Candidates:
         """
-        Every document of the collection `name`.
+        Return every document of the collection `name`.
 
         Raises:
             InputError: it is no text.
@@ -220,7 +220,7 @@ class Candidates:
         return cls(None, collection=name)
 
     def admits(self, doc_id: DocId, *, collection: str | None) -> bool:
-        """Whether a document, which lies in `collection`, is one of the candidates."""
+        """Tell whether a document, which lies in `collection`, is one of the candidates."""
         if self.collection is not None:
             return collection == self.collection
         return self.doc_ids is None or doc_id in self._members
@@ -280,7 +280,7 @@ class Variant:
 
     @property
     def searched(self) -> tuple[Part, ...]:
-        """The parts, or the text alone with weight 1."""
+        """Return the parts, or the text alone with weight 1."""
         return self.parts or (Part(self.text, 1.0),)
 
 
@@ -325,7 +325,7 @@ class Ranking:
         return len(self.hits)
 
     def top(self, depth: int) -> Ranking:
-        """The first `depth` hits, same stage."""
+        """Return the first `depth` hits, same stage."""
         return Ranking(self.query_id, self.stage, self.hits[:depth])
 
 
@@ -401,7 +401,7 @@ class Answer:
     """None: nobody looked, as for answers that are not written yet."""
 
     def evidence_of(self, sentence: AnswerSentence) -> tuple[Evidence, ...]:
-        """The spans that `sentence` rests on, in its own order."""
+        """Return the spans that `sentence` rests on, in its own order."""
         shown = {evidence.evidence_id: evidence for evidence in self.evidence}
         return tuple(shown[evidence_id] for evidence_id in sentence.evidence_ids)
 
@@ -442,7 +442,7 @@ class Answerability:
 
     @property
     def abstains(self) -> bool:
-        """Whether the query gets the abstention."""
+        """Tell whether the query gets the abstention."""
         return self.probability >= self.threshold
 
 

@@ -28,15 +28,15 @@ class GroupedFiles:
 
     @property
     def loaded(self) -> LoadReport:
-        """What reading the files met."""
+        """Return what reading the files met."""
         return self._scan.report
 
     def parts(self) -> Iterator[list[UnitPart]]:
-        """The parts of each document, in the order of the files."""
+        """Return the parts of each document, in the order of the files."""
         return (self._units.parts(document) for document in self._scan.documents())
 
     def report(self, out: Path | None = None) -> UnitReport:
-        """The grouping measured and, with `out`, written as a grouping file."""
+        """Return the grouping measured and, with `out`, written as a grouping file."""
         report = UnitReport(max_tokens=self._settings.units.max_tokens)
         places: defaultdict[UnitId, list[tuple[int, int, str]]] = defaultdict(list)
         for parts in self.parts():
@@ -70,7 +70,7 @@ def group_files(
 
 
 def _lines(places: dict[UnitId, list[tuple[int, int, str]]]) -> Iterator[bytes]:
-    """A unit a line, by its first document; its documents in reading order, each once."""
+    """Yield a unit a line, by its first document; its documents in reading order, each once."""
     for unit_id, held in sorted(places.items(), key=lambda item: min(p[2] for p in item[1])):
         doc_ids = list(dict.fromkeys(doc_id for _, _, doc_id in sorted(held)))
         yield orjson.dumps({"unit_id": unit_id, "doc_ids": doc_ids}) + b"\n"

@@ -155,7 +155,9 @@ class Update:
         return replace(report, items=deltas)
 
     def _touched_sources(self) -> dict[DocId, JSON]:
-        """The stored fields of touched documents as they become; links to what goes end here."""
+        """
+        Return the stored fields of touched documents as they become; links to what goes end here.
+        """
         change, index = self._change, self._documents.index
         found: dict[DocId, JSON] = {}
         for doc_id, source in sources(self._client, index, change.touched):
@@ -170,7 +172,7 @@ class Update:
         return found
 
     def _corpus(self, touched: dict[DocId, JSON]) -> str:
-        """The digest of the collection as it becomes."""
+        """Return the digest of the collection as it becomes."""
         change = self._change
         gone = [
             document_weight(known.digest) + edges_weight(doc_id, known.edges, known.cites)
@@ -189,7 +191,7 @@ class Update:
         return changed_digest(self._documents.meta["corpus"], gone=gone, come=come)
 
     def _upserted(self) -> Iterator[Document]:
-        """The given documents that are new or changed, read again."""
+        """Yield the given documents that are new or changed, read again."""
         wanted = self._change.upserted
         if self._given and wanted:
             yield from (found for found in self._given.documents() if found.doc_id in wanted)
@@ -249,7 +251,7 @@ class Update:
             return self._derived(item, target, ahead, rewrites=bool(old or recounted))
 
     def _cut(self, item: Stored, way: PassageWay, counts: EncodingCounts) -> Iterable[CutDocument]:
-        """The new and changed documents, cut as those of an index were."""
+        """Return the new and changed documents, cut as those of an index were."""
         if not self._change.upserted:
             return ()
         counted = ((d, self._change.edges_of(d.doc_id)) for d in self._upserted())
@@ -310,7 +312,7 @@ class Update:
 
 
 def _stored_as(action: JSON, held: Collection[str]) -> JSON:
-    """An action that creates an item, or replaces it where it is held."""
+    """Return an action that creates an item, or replaces it where it is held."""
     return {**action, "_op_type": "index"} if action["_id"] in held else action
 
 

@@ -79,7 +79,7 @@ def features(seen: Seen) -> dict[str, float]:
 
 
 def _shape(seen: Seen) -> dict[str, float]:
-    """How the scores fall, and how far the lists agree."""
+    """Return how the scores fall, and how far the lists agree."""
     found = {
         "bm25-top": _mean(log1p(scores[0]) if scores else 0.0 for scores in seen.bm25),
         "bm25-drop": _mean(map(_drop, seen.bm25)),
@@ -93,7 +93,7 @@ def _shape(seen: Seen) -> dict[str, float]:
 
 
 def _overlap(seen: Seen) -> dict[str, float]:
-    """How much of what is asked stands in what was found."""
+    """Return how much of what is asked stands in what was found."""
     weigh = _idf([unique_terms(passage.text) for passage in seen.shortlist])
     asked, put = unique_terms(seen.question), unique_terms(seen.turn)
     passages = [term_set(passage.text) for passage in seen.read]
@@ -109,7 +109,7 @@ def _overlap(seen: Seen) -> dict[str, float]:
 
 
 def _dialogue(seen: Seen) -> dict[str, float]:
-    """What the question is like in its dialogue."""
+    """Return what the question is like in its dialogue."""
     put = unique_terms(seen.turn)
     before = {term for turn in seen.turns for term in unique_terms(turn.text)}
     return {
@@ -151,7 +151,7 @@ def _agreement(lists: Sequence[Ranking]) -> float:
 
 
 def _idf(texts: Sequence[Collection[str]]) -> Weigh:
-    """The idf of terms over `texts`."""
+    """Return the idf of terms over `texts`."""
     frequency = Counter(term for held in texts for term in held)
     return lambda term: idf(frequency[term], len(texts))
 

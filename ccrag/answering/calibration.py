@@ -42,7 +42,7 @@ class Calibration:
 
     def contributions(self, features: Features) -> dict[str, float]:
         """
-        What each feature adds to the log-odds that the candidates do not answer.
+        Return what each feature adds to the log-odds that the candidates do not answer.
 
         Raises:
             InvariantError: they are not the features that were learnt from.
@@ -56,7 +56,7 @@ class Calibration:
         }
 
     def decide(self, features: Features, *, label: str, threshold: float) -> Answerability:
-        """The decision; `label` says in the record whose it is."""
+        """Return the decision; `label` says in the record whose it is."""
         contributions = self.contributions(features)
         return Answerability(
             calibration=label,

@@ -81,7 +81,7 @@ def _by_id(query: Query, evidence: Sequence[Evidence]) -> dict[str, Evidence]:
 def _resolve(
     draft: DraftSentence, shown: Mapping[str, Evidence]
 ) -> tuple[tuple[Evidence, ...], list[str]]:
-    """The known evidence of a draft, each once, and what was wrong with the other ids."""
+    """Return the known evidence of a draft, each once, and what was wrong with the other ids."""
     resolved: dict[str, Evidence] = {}
     problems: list[str] = []
     for evidence_id in draft.evidence_ids:
@@ -97,7 +97,9 @@ def _resolve(
 def _sentence(
     draft: DraftSentence, resolved: Sequence[Evidence], references: dict[DocId, int]
 ) -> AnswerSentence:
-    """A sentence with its citations; documents cited for the first time join `references`."""
+    """
+    Return a sentence with its citations; documents cited for the first time join `references`.
+    """
     citations = [references.setdefault(item.doc_id, len(references)) for item in resolved]
     return AnswerSentence(
         text=draft.text,

@@ -33,7 +33,7 @@ class CandidateSentence:
 
     @property
     def key(self) -> SentenceKey:
-        """What a score is filed under."""
+        """Return what a score is filed under."""
         return self.passage.doc_id, self.span.start, self.span.end
 
 

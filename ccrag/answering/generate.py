@@ -77,7 +77,7 @@ def generate(
     units: Sequence[Unit] = (),
 ) -> Generated:
     """
-    The answer to `query` out of `evidence`; the abstention when there is too little of it.
+    Return the answer to `query` out of `evidence`; the abstention when there is too little of it.
 
     `ask` is called once, and once more when sentences named no shown evidence or the reply could
     not be read; with equal replies the answer is equal. Whatever `ask` raises is passed on.
@@ -174,7 +174,7 @@ def generation_request(
     units: Sequence[Unit] = (),
 ) -> ChatRequest:
     """
-    The request that asks for an answer out of `evidence`, which must not be empty.
+    Return the request that asks for an answer out of `evidence`, which must not be empty.
 
     No text but the evidence's reaches the prompt; titles and dates if wanted; and, where a prompt
     shows evidence by document, a header with the document's id, title, date and version.
@@ -238,7 +238,9 @@ def _by_document(
 
 
 def answer_schema(evidence_ids: Sequence[str], *, clarify: bool = False) -> ReplySchema:
-    """The reply's JSON schema, which knows the shown ids and no others; and a question back."""
+    """
+    Return the reply's JSON schema, which knows the shown ids and no others; and a question back.
+    """
     ids = {"type": "array", "items": {"type": "string", "enum": list(evidence_ids)}}
     sentence = closed_object({"text": {"type": "string"}, "evidence": ids})
     sentences = {"type": "array", "items": sentence}
@@ -248,7 +250,9 @@ def answer_schema(evidence_ids: Sequence[str], *, clarify: bool = False) -> Repl
 
 
 def retry_request(request: ChatRequest, reply: str, reading: Reading) -> ChatRequest | None:
-    """The request that tells the model what was wrong with its reply; None when nothing was."""
+    """
+    Return the request that tells the model what was wrong with its reply; None when nothing was.
+    """
     if not reading.complaints:
         return None
     wrong = "\n".join(f"- {complaint}" for complaint in reading.complaints)
@@ -265,7 +269,7 @@ def within_limits(
     drafts: Sequence[DraftSentence], generation: Generation
 ) -> tuple[tuple[DraftSentence, ...], tuple[Note, ...]]:
     """
-    The first drafts that fit, whole, and a note on those that do not.
+    Return the first drafts that fit, whole, and a note on those that do not.
 
     The answer ends before the first that does not fit: what follows may build on it.
     """

@@ -31,7 +31,7 @@ class Merit:
 
     @property
     def cost(self) -> float:
-        """The share of its relevance that the defects cost together, 0 to 1."""
+        """Return the share of its relevance that the defects cost together, 0 to 1."""
         return 1 - prod(1 - COSTS[defect] for defect in self.defects)
 
     @property

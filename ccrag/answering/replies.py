@@ -87,7 +87,7 @@ def read_reply(
 
 def better(first: Reading, second: Reading) -> Reading:
     """
-    The reading that counts after a second reply, with the notes of both.
+    Return the reading that counts after a second reply, with the notes of both.
 
     The second, unless fewer of its sentences name evidence. It may decline.
     """
@@ -120,7 +120,7 @@ def _is_sentence(value: object) -> bool:
 
 
 def _sentences_of(value: Any) -> list[Any]:
-    """The list below the first known key, through objects that hold it."""
+    """Return the list below the first known key, through objects that hold it."""
     if isinstance(value, list):
         return value
     if _is_sentence(value):
@@ -154,7 +154,7 @@ def _read_sentences(sentences: Sequence[object], shown: "_Shown", notes: Sequenc
 
 
 def _parts(sentence: object) -> tuple[str, object]:
-    """A sentence's text, on one line, and whatever stands for its ids."""
+    """Return a sentence's text, on one line, and whatever stands for its ids."""
     if isinstance(sentence, str):
         return _plain(sentence), []
     if not isinstance(sentence, dict):
@@ -165,7 +165,7 @@ def _parts(sentence: object) -> tuple[str, object]:
 
 
 def _plain(text: str) -> str:
-    """One line of visible characters, without ids in brackets."""
+    """Return one line of visible characters, without ids in brackets."""
     line = " ".join(visible(text).split())
     return " ".join(_MARKERS.sub("", line).split())
 

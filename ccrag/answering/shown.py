@@ -72,6 +72,6 @@ def _ends_paragraph(text: str) -> bool:
 
 
 def _keys(passage: Passage, run: Sequence[Span]) -> list[SentenceKey]:
-    """The keys scores are filed under: spans without the white space around them."""
+    """Return the keys scores are filed under: spans without the white space around them."""
     trimmed = (trimmed_span(passage, span) for span in run)
     return [(passage.doc_id, span.start, span.end) for span in trimmed]

@@ -34,7 +34,7 @@ class SupportCheck:
 
 
 def contained(evidence: str, sentence: str) -> float | None:
-    """The share of the sentence's content terms in the evidence; None when it has none."""
+    """Return the share of the sentence's content terms in the evidence; None when it has none."""
     wanted = unique_terms(sentence)
     if not wanted:
         return None
@@ -57,7 +57,7 @@ def checked(
     drafts: Sequence[DraftSentence], evidence: Sequence[Evidence], check: SupportCheck
 ) -> tuple[tuple[DraftSentence, ...], tuple[Note, ...]]:
     """
-    The drafts that stay, each marked, and a note on every one that is not supported.
+    Return the drafts that stay, each marked, and a note on every one that is not supported.
 
     A sentence without content terms cannot be told either way, and stays.
     """

@@ -192,7 +192,7 @@ def _is_noisy(text: str) -> bool:
 
 
 def _opens_badly(text: str) -> bool:
-    """A cased letter must be upper case; other scripts have no case to show."""
+    """Tell whether a text begins with a mark, or with a lower-case letter."""
     start = text.lstrip(_OPENING_MARKS)
     return not start[:1].isalnum() or (start[0].islower() and not _SYMBOL.match(start))
 

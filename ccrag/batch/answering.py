@@ -36,7 +36,7 @@ class _NoReplyError(Exception):
 
 def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Result | Waiting:
     """
-    The result of a query, by the same course as at once; or the request it waits for.
+    Return the result of a query, by the same course as at once; or the request it waits for.
 
     Raises:
         InputError: this version of ccrag would ask something else than was prepared.
@@ -79,6 +79,6 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
 
 
 def first_request(result: Result, generation: Generation) -> ChatRequest | None:
-    """What a model is asked first for `result`; None: nothing, its evidence is too weak."""
+    """Return what a model is asked first for `result`; None: nothing, its evidence is too weak."""
     outcome = answer(Prepared(result, None), generation, lambda _: None)
     return outcome.request if isinstance(outcome, Waiting) else None

@@ -198,7 +198,7 @@ def _missing(work: Work, standing: Standing) -> tuple[Failure, ...]:
 
 
 def _entries(work: Work, generation: Generation, settings: Settings) -> Iterator[Entry]:
-    """What the files hold about each answered query, in the order asked."""
+    """Yield what the files hold about each answered query, in the order asked."""
     for _, prepared in work.queries():
         outcome = answer(prepared, generation, work.reply)
         if not isinstance(outcome, Waiting):

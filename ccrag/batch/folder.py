@@ -62,15 +62,15 @@ class Work:
 
     @property
     def requests_path(self) -> Path:
-        """The requests that wait to be submitted."""
+        """Return the requests that wait to be submitted."""
         return self.folder / REQUESTS
 
     def part_path(self, part_id: str) -> Path:
-        """The requests of a part that is not sent yet."""
+        """Return the requests of a part that is not sent yet."""
         return self.folder / PART_FOLDER / f"ccrag-{part_id}.jsonl"
 
     def queries(self) -> Iterator[tuple[QueryId, Prepared]]:
-        """Those that were prepared, in the order they were asked."""
+        """Yield those that were prepared, in the order they were asked."""
         for entry in self._prepared.entries(self.manifest.queries):
             yield entry["query_id"], prepared_of(entry["prepared"])
 
@@ -163,7 +163,7 @@ def opened(folder: Path, manifest: Manifest) -> Iterator[Work]:
 
 
 def prepared_entry(query_id: QueryId, prepared: Prepared) -> JSON:
-    """A line of the journal of prepared queries."""
+    """Return a line of the journal of prepared queries."""
     return {"query_id": query_id, "prepared": prepared_json(prepared)}
 
 

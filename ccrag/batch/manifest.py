@@ -72,7 +72,7 @@ def manifest_of(
     queries: tuple[QueryId, ...],
     failures: tuple[tuple[QueryId, str], ...],
 ) -> Manifest:
-    """The manifest of queries that were prepared under `settings`."""
+    """Return the manifest of queries that were prepared under `settings`."""
     kept = {*PipelineSettings.model_fields, "output", "provider", "batch"}
     stored = settings.model_dump(mode="json", include=kept, exclude={"provider": {"api_key"}})
     stored["provider"]["base_url"] = _without_password(settings.provider.base_url)
@@ -101,7 +101,7 @@ def write_manifest(manifest: Manifest, folder: Path) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     """
-    The manifest in `folder`.
+    Return the manifest in `folder`.
 
     Raises:
         InputError: nothing was prepared there, or the file is broken.
@@ -143,5 +143,5 @@ def prepared_json(prepared: Prepared) -> JSON:
 
 
 def prepared_of(content: JSON) -> Prepared:
-    """The value that `prepared_json` was made from."""
+    """Return the value that `prepared_json` was made from."""
     return _PREPARED.validate_python(content)

@@ -30,7 +30,7 @@ class Part:
 
 
 def request_line(request: ChatRequest) -> RequestLine:
-    """The line that asks `request` in a batch."""
+    """Return the line that asks `request` in a batch."""
     custom_id = request.digest
     line = {"custom_id": custom_id, "method": "POST", "url": CHAT_URL}
     return RequestLine(custom_id, orjson.dumps({**line, "body": request_body(request)}))

@@ -137,7 +137,7 @@ def _make_room(folder: Path, run: str, *, overwrite: bool) -> None:
 
 
 def _entry(result: Result, generation: Generation) -> Entry:
-    """What the journal keeps of a query, and by which request its reply will be known."""
+    """Return what the journal keeps of a query, and by which request its reply will be known."""
     request = first_request(result, generation)
     prepared = Prepared(result, request.digest if request else None)
     return prepared_entry(result.query.query_id, prepared)

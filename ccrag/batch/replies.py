@@ -74,7 +74,7 @@ def _take(found: ReadLines, custom_id: str, record: JSON, number: int) -> None:
 
 
 def _outcome(record: JSON) -> tuple[JSON | None, str]:
-    """The body of a usable reply, or why there is none."""
+    """Return the body of a usable reply, or why there is none."""
     error, response = record.get("error"), record.get("response")
     if error:
         return None, _told(error)
@@ -93,7 +93,7 @@ def _outcome(record: JSON) -> tuple[JSON | None, str]:
 
 
 def _told(error: object) -> str:
-    """An error as the provider words it, on one line."""
+    """Return an error as the provider words it, on one line."""
     if isinstance(error, Mapping) and isinstance(error.get("error"), Mapping):
         error = error["error"]
     if isinstance(error, Mapping):

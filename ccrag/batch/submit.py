@@ -102,7 +102,7 @@ def _write_part(work: Work, part: Part) -> None:
 
 
 def requests_to_send(work: Work) -> Iterator[RequestLine]:
-    """The requests that have no reply and are not under way, in the order of the queries."""
+    """Yield the requests that have no reply and are not under way, in the order of the queries."""
     sent = by_custom_id(work.parts("sent"))
     for request in _requests(work):
         if request.custom_id not in sent and not work.has_reply(request.custom_id):
@@ -110,7 +110,7 @@ def requests_to_send(work: Work) -> Iterator[RequestLine]:
 
 
 def _requests(work: Work) -> Iterator[RequestLine]:
-    """The lines of the requests file, each one as it was written."""
+    """Yield the lines of the requests file, each one as it was written."""
     path = work.requests_path
     if not path.exists():
         raise InputError("gone; the same `ccrag batch prepare` command writes it again", path=path)
@@ -128,7 +128,7 @@ def _requests(work: Work) -> Iterator[RequestLine]:
 
 
 def _custom_id(line: bytes) -> str | None:
-    """The custom id of a request, if it fits the body."""
+    """Return the custom id of a request, if it fits the body."""
     try:
         request = orjson.loads(line)
         custom_id: str = request["custom_id"]

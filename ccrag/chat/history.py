@@ -7,5 +7,5 @@ from ccrag.types import Turn
 
 
 def history_lines(turns: Iterable[Turn]) -> list[str]:
-    """Each turn as a JSON object on one line; turns have no ids, so none can be cited."""
+    """Return each turn as a JSON object on one line; turns have no ids, so none can be cited."""
     return [quoted_object({"speaker": turn.speaker, "text": turn.text}) for turn in turns]

@@ -44,7 +44,7 @@ class Spoken:
 
     @property
     def text(self) -> str:
-        """The text without thinking."""
+        """Return the text without thinking."""
         return "".join(self.pieces)
 
 

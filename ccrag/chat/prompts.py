@@ -42,12 +42,12 @@ class Prompt:
 
     @property
     def label(self) -> str:
-        """What the record of a call names it by: `name@version`."""
+        """Return what the record of a call names it by: `name@version`."""
         return f"{self.name}@{self.version}"
 
     @property
     def text(self) -> str:
-        """The templates, as the file has them."""
+        """Return the templates, as the file has them."""
         return "".join(f"--- {role}\n{template}" for role, template in self.templates)
 
     @property
@@ -59,7 +59,7 @@ class Prompt:
 
     def messages(self, **values: object) -> tuple[ChatMessage, ...]:
         """
-        The messages with `values` put in.
+        Return the messages with `values` put in.
 
         Raises:
             ConfigError: the file asks for a value that there is not, or is not a template.
@@ -75,7 +75,7 @@ class Prompt:
 
 def load_prompt(name: str) -> Prompt:
     """
-    The prompt of a packaged name (`answer`), or of a file whose name ends in `.md`.
+    Return the prompt of a packaged name (`answer`), or of a file whose name ends in `.md`.
 
     Raises:
         ConfigError: there is none, or it has no version or no message.

@@ -100,7 +100,9 @@ def visible(text: str) -> str:
 
 
 def _visible(character: str) -> str:
-    """The character; a space for a control; nothing for a format character or a lone surrogate."""
+    """
+    Return the character; a space for a control; nothing for a format character or a lone surrogate.
+    """
     category = unicodedata.category(character)
     if category == "Cc":
         return " "

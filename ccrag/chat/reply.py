@@ -148,7 +148,7 @@ def body_error(body: object) -> BodyError | None:
 
 
 def _told_error(told: object) -> BodyError:
-    """An error as a server words it, with the status that its code or type stands for."""
+    """Return an error as a server words it, with the status that its code or type stands for."""
     if not isinstance(told, Mapping):
         return BodyError(_status_of(str(told)), " ".join(str(told).split()))
     words = [str(told[key]) for key in ("code", "status", "type") if told.get(key)]
@@ -158,7 +158,7 @@ def _told_error(told: object) -> BodyError:
 
 
 def _status_of(word: str) -> int | None:
-    """The HTTP status that a code, or the name of an error, stands for."""
+    """Return the HTTP status that a code, or the name of an error, stands for."""
     if word.isascii() and word.isdecimal():
         return int(word) if len(word) == 3 and word[0] in "45" else None
     named = word.casefold().replace(" ", "_").replace("-", "_")
@@ -193,7 +193,9 @@ def parse_reply(body: object) -> ChatReply:
 
 
 def _text(content: object) -> str:
-    """The content as one text; some servers give it in parts, thoughts and refusals apart."""
+    """
+    Return the content as one text; some servers give it in parts, thoughts and refusals apart.
+    """
     if content is None:
         return ""
     if isinstance(content, str):

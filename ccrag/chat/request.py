@@ -80,7 +80,7 @@ def body_digest(body: JSON) -> str:
 
 
 def request_body(request: ChatRequest) -> JSON:
-    """The JSON body of `/v1/chat/completions`."""
+    """Return the JSON body of `/v1/chat/completions`."""
     parameters = request.parameters
     body: JSON = {
         "model": parameters.model,
@@ -93,7 +93,7 @@ def request_body(request: ChatRequest) -> JSON:
 
 
 def sampling_json(parameters: ChatParameters) -> JSON:
-    """The sampling parameters that are sent, under the names they are sent by."""
+    """Return the sampling parameters that are sent, under the names they are sent by."""
     sent = {
         "temperature": parameters.temperature,
         "top_p": parameters.top_p,
@@ -104,7 +104,7 @@ def sampling_json(parameters: ChatParameters) -> JSON:
 
 
 def closed_object(properties: JSON) -> JSON:
-    """The schema of an object with exactly these properties, as strict modes demand."""
+    """Return the schema of an object with exactly these properties, as strict modes demand."""
     return {
         "type": "object",
         "properties": properties,

@@ -146,7 +146,7 @@ class PipelineSettings(Section):
         return self
 
     def list_names(self) -> tuple[str, ...]:
-        """The first lists, and feedback's, as rankings and `fusion.weights` call them."""
+        """Return the first lists, and feedback's, as rankings and `fusion.weights` call them."""
         wordings = {"bm25": self.variants.use, "dense": self.variants.dense}
         names = [
             f"{source}:{wording}"

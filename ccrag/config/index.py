@@ -22,7 +22,7 @@ class ReadingSettings(Section):
 
     @property
     def sizes_mb(self) -> tuple[int, int, int, int]:
-        """The limits of a page file, a PDF, a JSON file and a record."""
+        """Return the limits of a page file, a PDF, a JSON file and a record."""
         return self.max_page_mb, self.max_pdf_mb, self.max_json_mb, self.max_record_mb
 
 
@@ -53,7 +53,9 @@ class ChunkingSettings(Section):
 
     @property
     def plain(self) -> bool:
-        """Whether passages are searched in plain form, with headings: see `retrieval.plain`."""
+        """
+        Tell whether passages are searched in plain form, with headings: see `retrieval.plain`.
+        """
         return self.method == "blocks"
 
 

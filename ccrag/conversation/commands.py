@@ -36,7 +36,7 @@ class Command:
 
 def read_line(line: str) -> Question | Command | None:
     """
-    What `line` means; None if it is blank.
+    Return what `line` means; None if it is blank.
 
     Raises:
         InputError: it begins with `/` and is no command, or it is not UTF-8.

@@ -23,11 +23,11 @@ class Exchange:
 
     @property
     def answer(self) -> str:
-        """The answer's sentences without their citations."""
+        """Return the answer's sentences without their citations."""
         return " ".join(sentence["text"] for sentence in self.told["answer"])
 
     def turns(self) -> tuple[Turn, Turn]:
-        """What a later question may lean on: words alone, nothing that could be cited."""
+        """Return what a later question may lean on: words alone, nothing that could be cited."""
         return Turn("user", self.question), Turn("agent", self.answer)
 
 
@@ -45,12 +45,13 @@ class Conversation:
         return self.exchanges[-1] if self.exchanges else None
 
     def and_then(self, exchange: Exchange) -> Self:
-        """The dialogue with one more exchange."""
+        """Return the dialogue with one more exchange."""
         return replace(self, exchanges=(*self.exchanges, exchange))
 
     def recent_turns(self, *, max_words: int) -> tuple[Turn, ...]:
         """
-        The turns of the last exchanges that have at most `max_words` words together, oldest first.
+        Return the turns of the last exchanges that have at most `max_words` words together, oldest
+        first.
 
         Exchanges are taken whole, and none before one that does not fit.
         """
@@ -64,7 +65,7 @@ class Conversation:
         return turns
 
     def cited(self) -> dict[DocId, str]:
-        """The title of every document that an answer cites, in the order they first are."""
+        """Return the title of every document that an answer cites, in the order they first are."""
         titles: dict[DocId, str] = {}
         for exchange in self.exchanges:
             read = {place["doc_id"]: place["title"] for place in exchange.told["read"]}

@@ -37,7 +37,7 @@ class _Candidates(BaseModel):
         return cls(doc_ids=None if ids is None else sorted(ids), collection=candidates.collection)
 
     def option(self) -> str:
-        """What names them on the command line; of many ids the first."""
+        """Return what names them on the command line; of many ids the first."""
         if self.doc_ids is None:
             return "--all" if self.collection is None else f"--collection {self.collection}"
         count = len(self.doc_ids)
@@ -150,7 +150,7 @@ class Ground:
     settings: Settings
 
     def line(self) -> bytes:
-        """The file's first line."""
+        """Return the file's first line."""
         head = {
             "chat": FORMAT,
             "ccrag": __version__,
@@ -186,13 +186,13 @@ NEW_LINE = orjson.dumps({"new": True}) + b"\n"
 
 
 def exchange_line(exchange: Exchange) -> bytes:
-    """The line that keeps `exchange`."""
+    """Return the line that keeps `exchange`."""
     return orjson.dumps({"exchange": exchange.told, "turns_read": exchange.turns_read}) + b"\n"
 
 
 def read_exchange(line: bytes) -> Exchange | None:
     """
-    What a line after the first keeps; None: a new dialogue begins.
+    Return what a line after the first keeps; None: a new dialogue begins.
 
     Raises:
         InputError: it is damaged.
@@ -215,7 +215,7 @@ def _parsed(kind: type[Record], line: bytes) -> Record:
 
 
 def _difference(saved: Mapping[str, Any], current: Mapping[str, Any]) -> str | None:
-    """The first setting of `saved` that has another value now; new settings do not count."""
+    """Return the first setting of `saved` that has another value now; new settings do not count."""
     for section, values in saved.items():
         now = current.get(section)
         if section in ("name", "summary") or now == values:

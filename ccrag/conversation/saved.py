@@ -38,12 +38,12 @@ class ChatFile:
 
     @property
     def is_torn(self) -> bool:
-        """Whether the file ended in the middle of a line when it was read."""
+        """Tell whether the file ended in the middle of a line when it was read."""
         return self._size > self._end
 
     def read(self) -> Conversation:
         """
-        The dialogue as it stands; empty if there is no file yet.
+        Return the dialogue as it stands; empty if there is no file yet.
 
         Raises:
             InputError: the file is damaged, none of a chat, or over something else.
@@ -69,7 +69,9 @@ class ChatFile:
         return conversation
 
     def _whole_lines(self, data: bytes) -> list[bytes]:
-        """The lines, at least one; a last one without newline only if nothing of it is missing."""
+        """
+        Return the lines, at least one; a last one without newline only if nothing of it is missing.
+        """
         *lines, last = data.split(b"\n")
         self._size, self._end = len(data), len(data) - len(last)
         if last and (not lines or _is_json(last)):

@@ -112,7 +112,7 @@ class Chat:
 
     def documents(self, words: str = "") -> Readable:
         """
-        The documents that may be read: those cited, then others by id.
+        Return the documents that may be read: those cited, then others by id.
 
         Args:
             words: only those whose title holds them, or whose id begins so; best first.
@@ -134,7 +134,7 @@ class Chat:
 
     @property
     def total(self) -> int:
-        """How many documents may be read."""
+        """Return how many documents may be read."""
         facts, candidates = self._library.pipeline.index.facts, self.candidates
         if candidates.doc_ids is not None:
             return len(candidates.doc_ids)
@@ -144,14 +144,14 @@ class Chat:
 
 
 def reads_turns(settings: PipelineSettings) -> bool:
-    """Whether a pipeline searches or reads by a wording that earlier turns have a part in."""
+    """Tell whether a pipeline searches or reads by a wording that earlier turns have a part in."""
     searched = {name.partition(":")[2] for name in settings.list_names()}
     return not {settings.variants.question, *searched}.isdisjoint(get_args(TurnWording))
 
 
 def new_file(index: str, settings: ChatSettings, *, now: datetime) -> Path:
     """
-    A file for a dialogue that none was named for; its folder is made.
+    Return a file for a dialogue that none was named for; its folder is made.
 
     Raises:
         InputError: the folder cannot be made.

@@ -101,7 +101,7 @@ def _groups(
 
 
 def _with_captions(blocks: Sequence[Block]) -> Iterator[list[Block]]:
-    """Each block alone, but a table or figure together with the caption right beside it."""
+    """Yield each block alone, but a table or figure together with the caption right beside it."""
     together: list[Block] = []
     for block in blocks:
         if together and not _belongs([b.kind for b in together], block.kind):
@@ -113,7 +113,9 @@ def _with_captions(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def _belongs(kinds: Sequence[Kind], kind: Kind) -> bool:
-    """Whether a block of `kind` goes with those before it: one caption, and what it is about."""
+    """
+    Tell whether a block of `kind` goes with those before it: one caption, and what it is about.
+    """
     shown = ("table", "figure")
     if "caption" in kinds:
         return kinds == ["caption"] and kind in shown
@@ -121,7 +123,7 @@ def _belongs(kinds: Sequence[Kind], kind: Kind) -> bool:
 
 
 def _sentences(text: str, block: Block) -> Iterator[Span]:
-    """The sentences of a block, or the rows of a table; they tile it."""
+    """Return the sentences of a block, or the rows of a table; they tile it."""
     content = text[block.start : block.end]
     if block.kind == "table":
         ends = sorted({*(row.end() for row in _ROW_END.finditer(content)), len(content)})
@@ -134,7 +136,7 @@ def _sentences(text: str, block: Block) -> Iterator[Span]:
 
 
 def _pieces(text: str, sentence: Span, *, max_chars: int) -> Iterator[Span]:
-    """The sentence, or pieces of at most `max_chars` that tile it."""
+    """Yield the sentence, or pieces of at most `max_chars` that tile it."""
     start, end = sentence
     while end - start > max_chars and text[start + max_chars : end].strip():
         cut = cut_before(text, start, start + max_chars)
@@ -157,7 +159,7 @@ def _packed(sentences: Sequence[Span], max_chars: int) -> Iterator[list[Span]]:
 def _windows(
     groups: Iterable[_Group], *, max_chars: int, overlap_chars: int
 ) -> Iterator[list[Span]]:
-    """The passages of one section, each the sentences of consecutive groups."""
+    """Yield the passages of one section, each the sentences of consecutive groups."""
     window: list[Span] = []
     for group in groups:
         if window and group.end - window[0].start > max_chars:
@@ -171,7 +173,7 @@ def _windows(
 def _overlap(
     window: Sequence[Span], group: _Group, *, max_chars: int, overlap_chars: int
 ) -> list[Span]:
-    """The last sentences of `window` that may stand before `group` once more."""
+    """Return the last sentences of `window` that may stand before `group` once more."""
     room = group.end - max_chars
     first = max(room, group.start - overlap_chars)
     return [sentence for sentence in window if sentence.start >= first]

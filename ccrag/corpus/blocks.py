@@ -76,13 +76,14 @@ _BIBLIOGRAPHY = re.compile(
 
 
 def is_bibliography(title: str) -> bool:
-    """Whether a section of this heading lists the works cited."""
+    """Tell whether a section of this heading lists the works cited."""
     return _BIBLIOGRAPHY.fullmatch(title.strip(" *_#")) is not None
 
 
 def find_blocks(text: str, headings: Sequence[Heading] | None = None) -> list[Block]:
     """
-    The blocks of `text`, in order; they tile it from its first character that is not white space.
+    Return the blocks of `text`, in order; they tile it from its first character that is not white
+    space.
 
     A caption right below a table or figure is a block of its own. Below a heading that
     `is_bibliography` all is `reference`, up to the next heading.
@@ -100,7 +101,7 @@ def find_blocks(text: str, headings: Sequence[Heading] | None = None) -> list[Bl
 
 
 def _between(text: str, start: int, end: int, *, cited: bool) -> Iterator[Block]:
-    """The blocks between two headings."""
+    """Yield the blocks between two headings."""
     begun = list(_starts(text, start, end))
     ends = [*(at for _, at in begun), end][1:]
     for (kind, at), after in zip(begun, ends, strict=True):
@@ -108,7 +109,7 @@ def _between(text: str, start: int, end: int, *, cited: bool) -> Iterator[Block]
 
 
 def _starts(text: str, start: int, end: int) -> Iterator[tuple[Kind, int]]:
-    """The kind of each block and where it begins."""
+    """Yield the kind of each block and where it begins."""
     kind: Kind | None = None
     closing: re.Pattern[str] | None = None
     rows = _ANYTHING
@@ -140,7 +141,9 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _begun_after(kind: Kind | None, line: str) -> Kind | None:
-    """The kind of block that `line` begins inside or after a block of `kind`; None: it goes on."""
+    """
+    Return the kind of block that `line` begins inside or after a block of `kind`; None: it goes on.
+    """
     begun = next((begun for begun, start in _STARTS if start.match(line)), None)
     if kind is None or kind == "table":
         return begun or "paragraph"
@@ -150,7 +153,7 @@ def _begun_after(kind: Kind | None, line: str) -> Kind | None:
 
 
 def _opening_of(line: str, kind: Kind) -> str | None:
-    """What of `line` opens a block that blank lines do not end."""
+    """Return what of `line` opens a block that blank lines do not end."""
     if kind not in ("code", "formula", "table"):
         return None
     return next((opening for opening in _ENDS if line.lower().startswith(opening)), None)

@@ -17,7 +17,7 @@ CHUNKER_VERSION = 2
 def _windows(
     sentences: Sequence[Span], cutter: Cutter, *, max_words: int, overlap: int
 ) -> Iterator[Sequence[Span]]:
-    """The windows over one section's sentences, those above the cap cut."""
+    """Yield the windows over one section's sentences, those above the cap cut."""
     if cutter.holds(sentences):
         yield sentences
         return

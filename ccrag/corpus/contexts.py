@@ -24,7 +24,7 @@ class Contexts:
 
 def read_contexts(path: Path) -> dict[QueryId, Contexts]:
     """
-    The contexts of each query in a file of MTRAGEval tasks in form B.
+    Return the contexts of each query in a file of MTRAGEval tasks in form B.
 
     Raises:
         InputError: a record without contexts, or a context without id or text.

@@ -28,7 +28,7 @@ class Dialogue(NamedTuple):
 
 def dialogue_of(fields: Fields) -> Dialogue | None:
     """
-    The dialogue in a record's list of turns; None where it has no such list.
+    Return the dialogue in a record's list of turns; None where it has no such list.
 
     Raises:
         RecordError: a turn without speaker or text, or the last turn is not the user's.
@@ -44,7 +44,8 @@ def dialogue_of(fields: Fields) -> Dialogue | None:
 
 def marked_dialogue(text: str, *, field: str) -> Dialogue:
     """
-    The dialogue in a text whose turns begin with `|user|:` or `|agent|:`; else a lone question.
+    Return the dialogue in a text whose turns begin with `|user|:` or `|agent|:`; else a lone
+    question.
 
     Raises:
         RecordError: there is text before the first mark, or the last turn is not the user's.

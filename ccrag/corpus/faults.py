@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
     @property
     def line(self) -> int | None:
-        """The line, where records have one."""
+        """Return the line, where records have one."""
         return None if data_suffix(self.path) == ".json" else self.number
 
     def __str__(self) -> str:

@@ -39,7 +39,7 @@ _BETWEEN_IDS = re.compile(r"[\s,;]+")
 
 
 def first_field(fields: Fields, names: Iterable[str]) -> tuple[str, object] | None:
-    """The first of `names` that the record holds, and its value; null counts as absent."""
+    """Return the first of `names` that the record holds, and its value; null counts as absent."""
     for name in names:
         value = fields.get(name)
         if value is not None:
@@ -64,7 +64,7 @@ def required_field(fields: Fields, names: Iterable[str], *, what: str) -> tuple[
 
 def as_id(value: object, *, field: str) -> DocId:
     """
-    An id as a string, without blanks around it; whole numbers are ids too.
+    Return an id as a string, without blanks around it; whole numbers are ids too.
 
     Raises:
         RecordError: another type, empty, too long, or with control characters.
@@ -89,7 +89,7 @@ def as_id(value: object, *, field: str) -> DocId:
 
 def as_text(value: object, *, field: str) -> str:
     """
-    A text field as given.
+    Return a text field as given.
 
     Raises:
         RecordError: not a string.
@@ -101,7 +101,8 @@ def as_text(value: object, *, field: str) -> str:
 
 def as_ids(value: object, *, field: str, in_cell: bool) -> tuple[DocId, ...]:
     """
-    A list of ids, repeated ones dropped, order kept. An item may be an object that holds an id.
+    Return a list of ids, repeated ones dropped, order kept. An item may be an object that holds an
+    id.
 
     Args:
         in_cell: the value comes from a table, where blanks, commas or semicolons separate ids.
@@ -126,7 +127,7 @@ def _item_id(item: object, *, field: str) -> DocId:
 
 def collection_of(fields: Fields) -> str | None:
     """
-    The collection a record names, if any.
+    Return the collection a record names, if any.
 
     Raises:
         RecordError: its name is not usable as an id.
@@ -136,7 +137,9 @@ def collection_of(fields: Fields) -> str | None:
 
 
 def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
-    """The first text that is not blank, full text before abstract before title, and its source."""
+    """
+    Return the first text that is not blank, full text before abstract before title, and its source.
+    """
     for name in FULL_TEXT_NAMES:
         value = fields.get(name)
         if value is None or (name in _TEXT_IF_STRING and not isinstance(value, str)):
@@ -151,7 +154,7 @@ def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
 
 
 def _title(fields: Fields) -> str:
-    """The record's title, else the one in its metadata, if that is a string."""
+    """Return the record's title, else the one in its metadata, if that is a string."""
     title = fields.get("title")
     if title is None:
         nested = _nested(fields).get("title")
@@ -161,7 +164,7 @@ def _title(fields: Fields) -> str:
 
 def _nested(fields: Fields) -> Fields:
     """
-    The metadata of a record that holds it apart, as those of retrieval libraries do.
+    Return the metadata of a record that holds it apart, as those of retrieval libraries do.
 
     No id is read from it: there it is that of a file, which many records share.
     """
@@ -178,7 +181,7 @@ def unwrapped(fields: Fields) -> Fields:
 
 
 def _date(fields: Fields) -> str | None:
-    """The date if it starts with a four-digit year, or is eight digits in a row."""
+    """Return the date if it starts with a four-digit year, or is eight digits in a row."""
     found = first_field(fields, _DATE_NAMES) or first_field(_nested(fields), _DATE_NAMES)
     if found is None or type(found[1]) not in (str, int):
         return None
@@ -192,14 +195,16 @@ def _version_of(fields: Fields) -> str | None:
 
 
 def _version(fields: Fields) -> str | None:
-    """What the version is called, if it is a word or a number; the field may mean other things."""
+    """
+    Return what the version is called, if it is a word or a number; the field may mean other things.
+    """
     value = fields.get("version")
     return str(value) if type(value) in (str, int, float) and str(value).strip() else None
 
 
 def document_of(fields: Fields, *, in_cells: bool = False) -> Document:
     """
-    The document a record describes.
+    Return the document a record describes.
 
     Its text is the first of full text, abstract and title that is not blank, as given; if all are,
     it is empty and `text_source` says so.

@@ -36,7 +36,7 @@ class Corpus(Protocol):
         ...
 
     def citing(self) -> list[DocId]:
-        """Every document, known or not, that a table of citations lets cite another."""
+        """Return every document, known or not, that a table of citations lets cite another."""
         ...
 
     def holds(self, doc_id: DocId) -> bool:
@@ -86,5 +86,5 @@ class GivenDocuments(LedgerCorpus):
         self.report.add(document)
 
     def documents(self) -> Iterator[Document]:
-        """The documents, in the order given."""
+        """Return the documents, in the order given."""
         return iter(self._documents)

@@ -74,7 +74,7 @@ class LinkGraph:
         return [tuple(ids[at] for at in group) for group in sorted(ordered, key=min)]
 
     def links(self) -> Iterator[tuple[DocId, DocId]]:
-        """Every link between two documents that were added."""
+        """Yield every link between two documents that were added."""
         ids = {number: doc_id for doc_id, number in self._number.items()}
         for number, target in zip(self._from, self._to, strict=True):
             if number != target and target in self._tokens:
@@ -90,7 +90,7 @@ class LinkGraph:
         return near
 
     def _links_inside(self, place: dict[int, int], groups: list[list[int]]) -> list[int]:
-        """How many links each document, by place, has with others of its group."""
+        """Return how many links each document, by place, has with others of its group."""
         group_of = [0] * len(place)
         for name, group in enumerate(groups):
             for at in group:
@@ -122,7 +122,7 @@ class _Groups:
         self._versions = {at: {name} for at, name in enumerate(versions) if name is not None}
 
     def members(self) -> Iterator[list[int]]:
-        """The members of each group, in no order."""
+        """Return the members of each group, in no order."""
         return (members for members in self._members if members)
 
     def merge(self) -> None:
@@ -142,7 +142,7 @@ class _Groups:
                     heapq.heappush(heap, pair)
 
     def _pair(self, a: int, b: int, strength: int) -> tuple[int, int, int, int]:
-        """A pair as it is ordered, lowest first: strong, little linked, low ids."""
+        """Return a pair as it is ordered, lowest first: strong, little linked, low ids."""
         linked = len(self._near[a]) + len(self._near[b])
         return -strength, linked, min(a, b), max(a, b)
 

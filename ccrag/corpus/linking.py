@@ -63,7 +63,9 @@ class LinkFinder:
             self._short[doc_id] = title.strip(_MARKS)
 
     def links(self, document: Document, *, given: bool = True, found: bool = True) -> list[DocId]:
-        """The documents that `document` leads to, each once, in order of mention, never itself."""
+        """
+        Return the documents that `document` leads to, each once, in order of mention, never itself.
+        """
         targets: dict[DocId, None] = {}
         if given:
             targets |= dict.fromkeys(link for link in document.links if link in self._ids)
@@ -82,7 +84,7 @@ class LinkFinder:
                 yield target
 
     def _target(self, address: str) -> DocId | None:
-        """The document an address names: its id, else the file name, else the title."""
+        """Return the document an address names: its id, else the file name, else the title."""
         place = unquote(re.split(r"[#?]", address, maxsplit=1)[0]).strip()
         if place in self._ids:
             return place
@@ -98,7 +100,7 @@ class LinkFinder:
                 yield found
 
     def _title_at(self, text: str, start: int) -> DocId | None:
-        """The document with the longest title that begins at `start`."""
+        """Return the document with the longest title that begins at `start`."""
         behind = list(_WORD.finditer(text, start, start + _REACH))[:MAX_TITLE_WORDS]
         if not behind or text[start : behind[0].start()].strip(_MARKS):
             return None
@@ -115,5 +117,5 @@ def _words(title: str) -> tuple[str, ...]:
 
 
 def _file_name(place: str) -> str:
-    """The last part of a path, without the ending of a page."""
+    """Return the last part of a path, without the ending of a page."""
     return _PAGE_ENDING.sub("", place.rstrip("/").rsplit("/", 1)[-1]).casefold()

@@ -38,7 +38,7 @@ def _page(file: SourceFile, report: LoadReport, sizes: SizeLimits) -> Document |
 def _records(
     path: Path, report: LoadReport, sizes: SizeLimits
 ) -> Iterator[tuple[int, Document | RecordError]]:
-    """The documents of a record file, or what is wrong with them, after their numbers."""
+    """Yield the documents of a record file, or what is wrong with them, after their numbers."""
     if has_bom(path) and len(report.with_bom) < MAX_EXAMPLES:
         report.with_bom.append(path)
     in_cells = data_suffix(path) in TABLE_SUFFIXES
@@ -83,7 +83,7 @@ def _look_for_texts(path: Path, seen: LoadReport, report: LoadReport) -> None:
 def _documents_in(
     file: SourceFile, report: LoadReport, sizes: SizeLimits
 ) -> Iterator[tuple[int, Document | RecordError]]:
-    """The documents of one file, or what is wrong with them, after their numbers."""
+    """Yield the documents of one file, or what is wrong with them, after their numbers."""
     if is_page(file.path):
         yield 1, _page(file, report, sizes)
         return

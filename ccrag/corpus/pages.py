@@ -39,7 +39,9 @@ def read_page(file: SourceFile, *, sizes: SizeLimits = DEFAULT_SIZES) -> tuple[D
 
 
 def _read(path: Path, data: bytes) -> Page:
-    """The text of one file; the libraries that read it are imported only where it needs one."""
+    """
+    Return the text of one file; the libraries that read it are imported only where it needs one.
+    """
     suffix = data_suffix(path)
     if suffix in HTML_SUFFIXES:
         from ccrag.corpus.readers.html import read_html
@@ -57,7 +59,9 @@ def _read(path: Path, data: bytes) -> Page:
 
 
 def _read_text(data: bytes) -> Page:
-    """A plain text or Markdown file; lines that end in CR alone, as on old Macs, end in LF."""
+    """
+    Return a plain text or Markdown file; lines that end in CR alone, as on old Macs, end in LF.
+    """
     for magic, suffix in _OTHER_KINDS.items():
         if data.startswith(magic):
             raise RecordError("syntax", f"is no text but a {suffix} file; rename it")

@@ -33,13 +33,13 @@ class Cutter:
         return token_pattern(self._text)
 
     def holds(self, sentences: Sequence[Span]) -> bool:
-        """Whether these consecutive sentences fit the cap together."""
+        """Tell whether these consecutive sentences fit the cap together."""
         start, end = sentences[0].start, sentences[-1].end
         short = end - start <= self._max_words * _WIDEST_WORD
         return short and self._whole_weight(start, end) <= self._max_words
 
     def pieces(self, sentences: Iterable[Span]) -> Iterator[tuple[Span, int]]:
-        """Each sentence, or the pieces that tile it, with its weight."""
+        """Yield each sentence, or the pieces that tile it, with its weight."""
         for sentence in sentences:
             weight = self._whole_weight(*sentence)
             if weight <= self._max_words:
@@ -57,7 +57,7 @@ class Cutter:
         return max(self._sums.between(start, end), -(-(end - start) // _WIDEST_WORD))
 
     def _weight(self, start: int, end: int) -> int:
-        """What a span takes of the cap: its words, or more where it is nearly wordless."""
+        """Return what a span takes of the cap: its words, or more where it is nearly wordless."""
         words = count_tokens(self._tokens.findall(self._text, start, end))
         return max(words, -(-(end - start) // _WIDEST_WORD))
 
@@ -79,7 +79,9 @@ class Cutter:
             start = begin = cut
 
     def _reach(self, start: int, end: int) -> int:
-        """The furthest position to which a piece from `start` may go, before or inside a word."""
+        """
+        Return the furthest position to which a piece from `start` may go, before or inside a word.
+        """
         furthest = min(end, start + self._max_words * _WIDEST_WORD)
         words = 0
         for token in self._tokens.finditer(self._text, start, furthest):
@@ -92,7 +94,8 @@ class Cutter:
 
 def cut_before(text: str, start: int, reach: int) -> int:
     """
-    Where to cut in the later half of `text[start:reach]`: after a clause, a word, or anywhere.
+    Return where to cut in the later half of `text[start:reach]`: after a clause, a word, or
+    anywhere.
 
     A cut inside a word leaves a letter and its marks together, unless they are very many.
     """
@@ -112,7 +115,7 @@ def _leans_back(character: str) -> bool:
 
 
 def sentences_by_section(text: str) -> Iterator[tuple[SectionPath, list[Span]]]:
-    """Each section's path and sentences, in order; nothing for a text of white space."""
+    """Yield each section's path and sentences, in order; nothing for a text of white space."""
     if not text or text.isspace():
         return
     headings = find_headings(text)
@@ -130,7 +133,7 @@ def sentences_by_section(text: str) -> Iterator[tuple[SectionPath, list[Span]]]:
 
 
 def _trimmed(text: str, sentences: Sequence[Span]) -> tuple[Span, ...]:
-    """The same sentences without the white space at both ends."""
+    """Return the same sentences without the white space at both ends."""
     start, end = sentences[0].start, sentences[-1].end
     body = text[start:end]
     start += len(body) - len(body.lstrip())
@@ -148,7 +151,8 @@ def passages_of(
     document: Document, runs: Iterable[tuple[SectionPath, Sequence[Span]]], *, edges: int
 ) -> list[Passage]:
     """
-    One passage per run of consecutive sentences, in order, without the white space at its ends.
+    Return one passage per run of consecutive sentences, in order, without the white space at its
+    ends.
 
     Args:
         runs: the sentences of each passage, none empty, and the path of the section they lie in.

@@ -39,7 +39,8 @@ def read_queries(
     path: Path, *, whole_index: bool = False, collection: str | None = None
 ) -> list[Query]:
     """
-    The queries of a JSONL, JSON, CSV or TSV file, in order; a dialogue's question with its turns.
+    Return the queries of a JSONL, JSON, CSV or TSV file, in order; a dialogue's question with its
+    turns.
 
     A TSV file without a header holds an id and a text a line, as TREC gives its topics.
 
@@ -95,7 +96,7 @@ def _question(fields: Fields) -> Dialogue:
 
 
 def _candidates(fields: Fields, query_id: QueryId, *, in_cells: bool) -> Candidates | None:
-    """The documents a query lists, else the collection it names, else None."""
+    """Return the documents a query lists, else the collection it names, else None."""
     found = first_field(fields, _CANDIDATE_NAMES)
     if found is None:
         collection = collection_of(fields)

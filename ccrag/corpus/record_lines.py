@@ -84,7 +84,7 @@ class RecordLines:
                 yield self._checked(line)
 
     def _transcoded(self, encoding: str, target: str) -> Iterator[bytes]:
-        """The lines as Python's text files part them: at LF, CRLF and CR."""
+        """Yield the lines as Python's text files part them: at LF, CRLF and CR."""
         wrapper = io.TextIOWrapper(self._file, encoding, newline="")
         try:
             while line := wrapper.readline(self.max_bytes + 1):

@@ -100,7 +100,7 @@ class _Conflicting(dict[str, object]):
 
 
 def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """The object of these names and values, in order, none left out."""
+    """Return the object of these names and values, in order, none left out."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         for name, value in pairs:
@@ -163,7 +163,7 @@ def _read_json(path: Path, data: bytes) -> Iterator[Record]:
 
 
 def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
-    """The list that a JSON file is or holds, and whether all its strings can be stored."""
+    """Return the list that a JSON file is or holds, and whether all its strings can be stored."""
     checked = True
     try:
         value = orjson.loads(data)
@@ -206,7 +206,7 @@ def _is_record(value: Mapping[str, object]) -> bool:
 
 
 def _parse_with_surrogates(path: Path, data: bytes, error: json.JSONDecodeError) -> object:
-    """A JSON file that failed, if only lone surrogates did it: the rest may be usable."""
+    """Return a JSON file that failed, if only lone surrogates did it: the rest may be usable."""
     try:
         text = decode(data, path=path)
         if "surrogate" in error.msg:

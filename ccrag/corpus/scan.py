@@ -133,7 +133,7 @@ class CorpusScan(LedgerCorpus):
 
 
 def _by_file(collections: Mapping[Path, str]) -> dict[Path, str]:
-    """The collection of each file, from that of the paths it lies under."""
+    """Return the collection of each file, from that of the paths it lies under."""
     by_file: dict[Path, str] = {}
     for path, name in collections.items():
         for file, _ in find_files([path], LoadReport()):

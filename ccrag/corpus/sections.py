@@ -98,7 +98,7 @@ class _Underlined(NamedTuple):
 
 
 def _line_before(text: str, position: int) -> _Line | None:
-    """The line that ends just before the line starting at `position`."""
+    """Return the line that ends just before the line starting at `position`."""
     if position == 0:
         return None
     start = text.rfind("\n", 0, position - 1) + 1
@@ -106,7 +106,7 @@ def _line_before(text: str, position: int) -> _Line | None:
 
 
 def _line_at(text: str, position: int) -> _Line:
-    """The line that starts at `position`."""
+    """Return the line that starts at `position`."""
     end = text.find("\n", position)
     return _Line(position, text[position : len(text) if end < 0 else end].rstrip())
 
@@ -226,19 +226,19 @@ class _Finder:
 
 
 def skip_space(text: str, position: int) -> int:
-    """Where the white space at `position`, if any, ends."""
+    """Return where the white space at `position`, if any, ends."""
     space = _SPACE.match(text, position)
     return space.end() if space else position
 
 
 def _may_be_title(line: str, rule: str) -> bool:
-    """Whether `line` can be the title above `rule`, whatever stands above it."""
+    """Tell whether `line` can be the title above `rule`, whatever stands above it."""
     long_enough = len(line) <= (MAX_TITLE_CHARS if rule[0] in _LEVELS else len(rule))
     return long_enough and any(map(str.isalnum, line)) and _NOT_A_TITLE.match(line.lstrip()) is None
 
 
 def find_headings(text: str) -> list[Heading]:
-    """The marked headings of `text` outside code, HTML blocks and front matter, in order."""
+    """Return the marked headings of `text` outside code, HTML blocks and front matter, in order."""
     if "\n" not in text and not text.lstrip(" ").startswith("#"):
         return []  # most extracted papers: no need to look at every character
     return _Finder(text).headings() if _MARKER.search(text) else []
@@ -246,7 +246,7 @@ def find_headings(text: str) -> list[Heading]:
 
 def sections_below(text: str, headings: Sequence[Heading]) -> list[Section]:
     """
-    The sections that `headings` open; they tile `text`.
+    Return the sections that `headings` open; they tile `text`.
 
     Text before the first heading has path (), unless it is white space, which joins the first
     section. Empty text has no section.
@@ -267,7 +267,7 @@ def sections_below(text: str, headings: Sequence[Heading]) -> list[Section]:
 
 
 def _descend(path: SectionPath, levels: list[int], heading: Heading) -> SectionPath:
-    """The path of `heading` after `path`, whose headings have `levels`, kept in step."""
+    """Return the path of `heading` after `path`, whose headings have `levels`, kept in step."""
     while levels and levels[-1] >= heading.level:
         levels.pop()
     depth = len(levels)
@@ -276,7 +276,7 @@ def _descend(path: SectionPath, levels: list[int], heading: Heading) -> SectionP
 
 
 def split_sections(text: str) -> list[Section]:
-    """The sections of `text`, which they tile: one with path () if it has no heading."""
+    """Return the sections of `text`, which they tile: one with path () if it has no heading."""
     return sections_below(text, find_headings(text))
 
 

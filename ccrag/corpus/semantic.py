@@ -51,14 +51,14 @@ class CutSentences:
 
     @property
     def texts(self) -> list[str]:
-        """The texts to encode, in order, without white space at their ends."""
+        """Return the texts to encode, in order, without white space at their ends."""
         text = self.document.text
         spans = (span for section in self.sections for span in section.sentences)
         return [text[start:end].strip() for start, end in spans]
 
 
 def cut_sentences(document: Document, *, max_words: int) -> CutSentences:
-    """The sentences of `document` by section; none if its text is white space."""
+    """Return the sentences of `document` by section; none if its text is white space."""
     cutter = Cutter(document.text, max_words=max_words)
     sections = []
     for path, sentences in sentences_by_section(document.text):

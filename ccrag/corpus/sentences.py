@@ -42,7 +42,7 @@ _REACH = 48
 
 @cache
 def _abbreviations() -> frozenset[str]:
-    """What nupunkt knows as abbreviations: lower case, without the last full stop."""
+    """Return what nupunkt knows as abbreviations: lower case, without the last full stop."""
     import nupunkt  # here, because it takes a tenth of a second
 
     return nupunkt.load("default").abbreviations
@@ -50,7 +50,7 @@ def _abbreviations() -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 15)
 def _nupunkt_splits(before: str, after: str) -> bool:
-    """Whether nupunkt ends a sentence between these two words."""
+    """Tell whether nupunkt ends a sentence between these two words."""
     import nupunkt
 
     head = f"x {before} " if len(before) < 9 else f"{before} "  # alone, "3." is a list number to it
@@ -58,7 +58,7 @@ def _nupunkt_splits(before: str, after: str) -> bool:
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    """Whether the sentence from `start` ends at `stop`, a mark followed by white space."""
+    """Tell whether the sentence from `start` ends at `stop`, a mark followed by white space."""
     mark, position = stop.group(), stop.start()
     if len(mark) > 2 and mark.count("\n") > 1:
         return True
@@ -84,7 +84,7 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
 
 
 def _starts_anew(word: str) -> bool:
-    """Whether a sentence may start with `word` after an ellipsis."""
+    """Tell whether a sentence may start with `word` after an ellipsis."""
     first = word.lstrip(_QUOTES)[:1]
     return first.isalpha() and not first.islower()
 
@@ -98,7 +98,7 @@ def _as_follower(after: str) -> str:
 
 
 def _full_stop_ends(word: str, after: str) -> bool | None:
-    """Whether a full stop between the two words ends a sentence; None if in doubt."""
+    """Tell whether a full stop between the two words ends a sentence; None if in doubt."""
     first = after.lstrip(_QUOTES)[:1]
     if not word.isascii() and word.lower() in _RUSSIAN_ABBREVIATIONS:
         return False
@@ -117,7 +117,7 @@ def _full_stop_ends(word: str, after: str) -> bool | None:
 
 
 def _ends_between(text: str, start: int, end: int) -> Iterator[int]:
-    """Where the sentences of `text[start:end]` end, last one included; no heading inside."""
+    """Yield where the sentences of `text[start:end]` end, last one included; no heading inside."""
     for stop in _STOP.finditer(text, start, end):
         position = stop.end()
         if position == end:
@@ -134,7 +134,7 @@ def _ends_between(text: str, start: int, end: int) -> Iterator[int]:
 
 def split_sentences(text: str, *, headings: Sequence[Heading] | None = None) -> list[Span]:
     """
-    The sentences of `text`, which they tile.
+    Return the sentences of `text`, which they tile.
 
     White space belongs to the sentence before it, or to the first. A heading is a sentence; so
     is the end of a paragraph, a table row or a list item always the end of a sentence.

@@ -36,7 +36,7 @@ class UnitReport:
 
     @property
     def units(self) -> int:
-        """How many there are."""
+        """Return the number of units."""
         return len(self._tokens)
 
     @property
@@ -55,7 +55,7 @@ class UnitReport:
         return inside / len(self._from)
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """The report: what, and how much."""
+        """Yield the report: what, and how much."""
         yield "documents", f"{len(self._units_of):,}"
         yield "units", f"{self.units:,}"
         yield "units of one part", f"{sum(n == 1 for n in self._parts.values()):,}"
@@ -69,7 +69,7 @@ class UnitReport:
 
 
 def _distribution(values: Sequence[int]) -> str:
-    """The values at the quantiles (nearest rank); `values` ascend."""
+    """Return the values at the quantiles (nearest rank); `values` ascend."""
     if not values:
         return "–"
     at = (min(len(values) - 1, int(q * len(values))) for q in QUANTILES)

@@ -45,7 +45,9 @@ class Units(Protocol):
     """A grouping of a collection."""
 
     def parts(self, document: Document) -> list[UnitPart]:
-        """Where `document` stands: its parts, which tile it, each in one unit; at least one."""
+        """
+        Return where `document` stands: its parts, which tile it, each in one unit; at least one.
+        """
         ...
 
 
@@ -76,7 +78,7 @@ def make_units(documents: Documents, rules: UnitRules, count: TokenCounter) -> U
 def read_graph(
     documents: Documents, rules: UnitRules, count: TokenCounter
 ) -> tuple[LinkGraph, LinkFinder]:
-    """The links of a collection, and what found them: names first, then the texts."""
+    """Return the links of a collection, and what found them: names first, then the texts."""
     finder = LinkFinder((document.doc_id, document.title) for document in documents())
     graph = LinkGraph()
     for document in documents():
@@ -90,7 +92,7 @@ def read_graph(
 
 
 def links_of(document: Document, finder: LinkFinder, rules: UnitRules) -> list[DocId]:
-    """The links that `rules` count."""
+    """Return the links that `rules` count."""
     return finder.links(document, given=rules.links != "found", found=rules.links != "given")
 
 
@@ -153,7 +155,7 @@ class Grouped:
 
 
 def _part(document: Document, start: int, end: int, count: TokenCounter) -> UnitPart:
-    """A part that is a unit of its own."""
+    """Return a part that is a unit of its own."""
     whole = (start, end) == (0, len(document.text))
     name = document.doc_id if whole else f"{document.doc_id}:{start}:{end}"
     return UnitPart(
@@ -208,7 +210,7 @@ def regroup(parts: Sequence[UnitPart], *, max_tokens: int, versions_together: bo
 
 
 def _from_file(documents: Documents, rules: UnitRules) -> list[Group]:
-    """The groups of the grouping file, checked against the collection."""
+    """Return the groups of the grouping file, checked against the collection."""
     if rules.file is None:
         raise InvariantError("a grouping file is not named")
     versions = {d.doc_id: d.version_of for d in documents()}
@@ -244,7 +246,7 @@ def file_digest(path: Path) -> str:
 
 def read_groups(path: Path) -> Iterator[tuple[Place, Group]]:
     """
-    The groups of a file: one record a unit, its `doc_ids` in reading order.
+    Yield the groups of a file: one record a unit, its `doc_ids` in reading order.
 
     Raises:
         InputError: a record without a list of ids, or that cannot be read.

@@ -38,7 +38,7 @@ _TOKEN = re.compile(
 
 def token_pattern(text: str) -> re.Pattern[str]:
     """
-    The pattern whose matches in `text` are its words, long runs still whole.
+    Return the pattern whose matches in `text` are its words, long runs still whole.
 
     One pattern would do; where the two simpler ones are chosen they give the same, twice as fast.
     """
@@ -48,12 +48,12 @@ def token_pattern(text: str) -> re.Pattern[str]:
 
 
 def token_words(length: int) -> int:
-    """How many words a match of `token_pattern` with this many characters counts as."""
+    """Return how many words a match of `token_pattern` with this many characters counts as."""
     return 1 if length <= LONG_RUN else -(-length // RUN_WORD)
 
 
 def count_tokens(tokens: list[str]) -> int:
-    """How many words these matches of `token_pattern` count as together."""
+    """Return how many words these matches of `token_pattern` count as together."""
     lengths = list(map(len, tokens))
     if not lengths or max(lengths) <= LONG_RUN:
         return len(lengths)
@@ -62,7 +62,7 @@ def count_tokens(tokens: list[str]) -> int:
 
 def passage_words(text: str) -> int:
     """
-    How many words `text` counts against the cap of a passage.
+    Return how many words `text` counts against the cap of a passage.
 
     A hyphen or apostrophe inside a word does not split it; an ideograph or kana is a word;
     a run longer than `LONG_RUN` characters counts one word per `RUN_WORD`, rounded up.
@@ -91,7 +91,7 @@ class WordSums:
         return cls(_sums(word[codes], joiner[codes]))
 
     def between(self, start: int, end: int) -> int:
-        """How many words `text[start:end]` holds."""
+        """Return how many words `text[start:end]` holds."""
         return int(self._sums[end] - self._sums[start])
 
 
@@ -119,6 +119,6 @@ def _classes() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
 @cache
 def _ascii_classes() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The same, when the text is ASCII."""
+    """Return the same, when the text is ASCII."""
     word, joiner = _classes()
     return word[:128], joiner[:128]

@@ -76,7 +76,7 @@ def model_rewrites(
 
 
 def rewrite_request(question: str, turns: Sequence[Turn], rewrite: ModelRewrite) -> ChatRequest:
-    """The request that asks for rewrites; turns stand in it as data, oldest first."""
+    """Return the request that asks for rewrites; turns stand in it as data, oldest first."""
     messages = rewrite.prompt.messages(
         question=quoted(question), history=history_lines(turns), count=rewrite.count
     )
@@ -93,7 +93,8 @@ def rewrite_request(question: str, turns: Sequence[Turn], rewrite: ModelRewrite)
 
 def read_rewrites(text: str, count: int) -> tuple[tuple[str, ...], list[str]]:
     """
-    The first `count` different questions of a reply, and what was repaired or is wrong with it.
+    Return the first `count` different questions of a reply, and what was repaired or is wrong with
+    it.
 
     Never raises. Questions are read as one line of visible characters.
     """

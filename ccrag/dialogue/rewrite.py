@@ -51,7 +51,7 @@ def rewritten(question: str, turns: Sequence[Turn]) -> str:
 
 
 def leans_back(question: str) -> bool:
-    """Whether `question` points back, begins as an afterthought, or is elliptical."""
+    """Tell whether `question` points back, begins as an afterthought, or is elliptical."""
     words = runs(question)
     content = [word for word in words if word not in STOP_WORDS]
     return (
@@ -89,7 +89,7 @@ def salient_phrases(question: str, turns: Sequence[Turn]) -> tuple[str, ...]:
 
 
 def _term_weights(turns: Sequence[Turn]) -> Mapping[str, float]:
-    """Each term's weight: the sum over the turns that hold it of HALF ** exchanges ago."""
+    """Return each term's weight: the sum over the turns that hold it of HALF ** exchanges ago."""
     weights: defaultdict[str, float] = defaultdict(float)
     for age, turn in enumerate(reversed(turns)):
         for term in {stem(word) for word in runs(turn.text)}:
@@ -100,7 +100,7 @@ def _term_weights(turns: Sequence[Turn]) -> Mapping[str, float]:
 def _salience(
     phrase: Sequence[str], present: frozenset[str] | set[str], weights: Mapping[str, float]
 ) -> float:
-    """The weights of the terms that are not present, over the root of their number."""
+    """Return the weights of the terms that are not present, over the root of their number."""
     new = {stem(word) for word in phrase} - present
     return sum(weights[term] for term in sorted(new)) / len(new) ** 0.5 if new else 0.0
 

@@ -50,7 +50,7 @@ def turn_variants(
 
 
 def user_texts(query: Query) -> list[str]:
-    """The question and the user's earlier turns that are not blank, newest first."""
+    """Return the question and the user's earlier turns that are not blank, newest first."""
     return _texts([turn for turn in query.turns if turn.speaker == "user"], query.text)
 
 

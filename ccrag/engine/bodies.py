@@ -111,7 +111,7 @@ def bm25_body(
 
 def exact_body(vector: Vector, candidates: Candidates, *, depth: int) -> JSON:
     """
-    Every candidate passage scored against `vector` (unit length), no graph used.
+    Return every candidate passage scored against `vector` (unit length), no graph used.
 
     Scores are 1 + dot for dot > 0, else 1 / (1 - dot): order is that of the cosine.
     """
@@ -151,18 +151,20 @@ def hnsw_body(vector: Vector, candidates: Candidates, *, depth: int, ef_search: 
 
 
 def with_text(body: JSON, *, depth: int) -> JSON:
-    """The same search for the best `depth` passages, whole."""
+    """Return the same search for the best `depth` passages, whole."""
     return {**body, "size": depth, "_source": PASSAGES}
 
 
 def document_body(doc_id: DocId, *, depth: int) -> JSON:
-    """The first `depth` passages of one document, in document order; nothing is scored."""
+    """Return the first `depth` passages of one document, in document order; nothing is scored."""
     query = {"bool": {"filter": [{"term": {"doc_id": doc_id}}]}}
     return {**_ids_only(query, depth), "sort": [{"ordinal": "asc"}]}
 
 
 def passages_body(candidates: Candidates, *, size: int, after: str | None = None) -> JSON:
-    """A page of the candidates' passages, whole, by passage id; `after` is the last page's end."""
+    """
+    Return a page of the candidates' passages, whole, by passage id; `after` is the last page's end.
+    """
     query = {"bool": {"filter": candidate_filter(candidates)}}
     page = {
         "size": size,
@@ -182,7 +184,7 @@ def parts_body(
     after: str | None = None,
 ) -> JSON:
     """
-    A page of the candidates' unit parts, by document; `after` is the last page's end.
+    Return a page of the candidates' unit parts, by document; `after` is the last page's end.
 
     For the index of units.
 
@@ -205,7 +207,7 @@ def parts_body(
 def passages_of_body(
     doc_ids: Sequence[DocId], candidates: Candidates, *, size: int, after: str | None = None
 ) -> JSON:
-    """A page of all passages of some of the candidates, whole, by passage id."""
+    """Return a page of all passages of some of the candidates, whole, by passage id."""
     page = passages_body(candidates, size=size, after=after)
     page["query"]["bool"]["filter"].append({"terms": {"doc_id": sorted(doc_ids)}})
     return page
@@ -215,7 +217,7 @@ def documents_body(
     text: str, candidates: Candidates, *, size: int, after: Sequence[Any] | None
 ) -> JSON:
     """
-    A page of documents by title or by the beginning of their id; with no text, all by id.
+    Return a page of documents by title or by the beginning of their id; with no text, all by id.
 
     For the index of documents; `after` is the sort key of the last one of the page before.
     """
@@ -239,7 +241,7 @@ def documents_body(
 
 
 def ids_body(passage_ids: Sequence[PassageId]) -> JSON:
-    """The passages of these ids, whole, in no order."""
+    """Return the passages of these ids, whole, in no order."""
     query = {"bool": {"filter": [{"terms": {"passage_id": sorted(passage_ids)}}]}}
     return {
         "size": len(passage_ids),
@@ -251,7 +253,7 @@ def ids_body(passage_ids: Sequence[PassageId]) -> JSON:
 
 
 def ordinals_body(doc_id: DocId, ordinals: Iterable[int]) -> JSON:
-    """The passages of one document at `ordinals`, whole."""
+    """Return the passages of one document at `ordinals`, whole."""
     wanted = sorted(ordinals)
     clauses = [{"term": {"doc_id": doc_id}}, {"terms": {"ordinal": wanted}}]
     body = _ids_only({"bool": {"filter": clauses}}, len(wanted))

@@ -163,7 +163,7 @@ def _targets(plan: BuildPlan) -> tuple[Target, ...]:
 
 
 def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[JSON]:
-    """A document after its passages, so that a stored document has been cut completely."""
+    """Yield a document after its passages, so that a stored document has been cut completely."""
     for item in cut:
         if "units" in indices:
             yield from part_actions(item, indices["units"])
@@ -262,7 +262,7 @@ def serve_index(
 
 
 def _facts(target: Target, plan: BuildPlan) -> JSON:
-    """What an index says about itself."""
+    """Return what an index says about itself."""
     recipe: Recipe | UnitRecipe | None = plan.recipe
     if target.kind == "units":
         recipe = plan.recipe.units

@@ -30,7 +30,7 @@ Place = tuple[DocId, str | None]
 
 def parse_ranking(query: Query, stage: str, response: Mapping[str, Any]) -> Ranking:
     """
-    The scored hits of one search.
+    Return the scored hits of one search.
 
     Raises:
         CandidateLeakError: a hit's document is not one of the query's candidates.
@@ -43,7 +43,7 @@ def parse_ranking(query: Query, stage: str, response: Mapping[str, Any]) -> Rank
 
 def parse_order(query: Query, stage: str, responses: Iterable[Mapping[str, Any]]) -> Ranking:
     """
-    The hits of several unscored searches, one after the other; scores fall as 1 / rank.
+    Return the hits of several unscored searches, one after the other; scores fall as 1 / rank.
 
     Raises:
         CandidateLeakError: a hit's document is not one of the query's candidates.
@@ -57,7 +57,7 @@ def parse_order(query: Query, stage: str, responses: Iterable[Mapping[str, Any]]
 
 def parse_passages(query: Query, response: Mapping[str, Any]) -> list[Passage]:
     """
-    The passages of a search that asked for `bodies.PASSAGES`, in the response's order.
+    Return the passages of a search that asked for `bodies.PASSAGES`, in the response's order.
 
     Raises:
         CandidateLeakError: a passage's document is not one of the query's candidates.
@@ -70,7 +70,8 @@ def parse_passages(query: Query, response: Mapping[str, Any]) -> list[Passage]:
 
 def parse_parts(query: Query, responses: Iterable[Mapping[str, Any]]) -> list[UnitPart]:
     """
-    The unit parts of searches for `bodies.parts_body`, in their order; links between readable ones.
+    Return the unit parts of searches for `bodies.parts_body`, in their order; links between
+    readable ones.
 
     A link to what is no candidate says that such a document exists, so it ends here. Where the
     candidates are a collection, only links among the parts themselves are known to be readable.
@@ -107,14 +108,14 @@ def check_closure(query_id: str, candidates: Candidates, places: Iterable[Place]
 
 
 def _place(hit: Mapping[str, Any]) -> Place:
-    """A hit's document and, where the search asked for it, its collection."""
+    """Return a hit's document and, where the search asked for it, its collection."""
     [collection] = hit.get("fields", {}).get("collection", (None,))
     return doc_id_of(hit["_id"]), collection
 
 
 def parse_passage(passage_id: PassageId, source: Mapping[str, Any]) -> Passage:
     """
-    A passage from its stored fields.
+    Return a passage from its stored fields.
 
     Raises:
         InvariantError: the stored document id is not the one in the passage id.
@@ -156,12 +157,14 @@ def _parse_part(source: Mapping[str, Any]) -> UnitPart:
 
 
 def part_id(part: UnitPart) -> str:
-    """What a part is stored under: parts of one document start at different places."""
+    """Return what a part is stored under: parts of one document start at different places."""
     return f"{part.doc_id}@{part.start}"
 
 
 def part_source(part: UnitPart, *, collection: str | None) -> JSON:
-    """The stored fields of a part, and its document's collection for the candidate filter."""
+    """
+    Return the stored fields of a part, and its document's collection for the candidate filter.
+    """
     return {
         "part_id": part_id(part),
         "unit_id": part.unit_id,
@@ -180,7 +183,7 @@ def part_source(part: UnitPart, *, collection: str | None) -> JSON:
 
 
 def passage_source(passage: Passage) -> JSON:
-    """The stored fields of a passage; the reverse of `parse_passage`."""
+    """Return the stored fields of a passage; the reverse of `parse_passage`."""
     return {
         "passage_id": passage.passage_id,
         "doc_id": passage.doc_id,

@@ -75,7 +75,7 @@ class Index:
 
     def search(self, search_bodies: Sequence[JSON]) -> list[Slot]:
         """
-        One response or error per body, in order; what is read from it goes through `hits`.
+        Return one response or error per body, in order; what is read from it goes through `hits`.
 
         Raises:
             EngineError: the request as a whole failed.
@@ -113,7 +113,7 @@ class Index:
 
     def candidate_passages(self, query: Query, *, at_most: int | None = None) -> list[Passage]:
         """
-        Every passage of the query's candidates, or the first `at_most`, by passage id.
+        Return every passage of the query's candidates, or the first `at_most`, by passage id.
 
         Raises:
             EngineError: a page failed.
@@ -182,11 +182,11 @@ class Index:
         ]
 
     def unknown(self, doc_ids: Iterable[DocId]) -> set[DocId]:
-        """Those of `doc_ids` the index does not hold."""
+        """Return those of `doc_ids` the index does not hold."""
         return self._missing(self.facts.documents_index, doc_ids)
 
     def unknown_passages(self, ids: Iterable[PassageId]) -> set[PassageId]:
-        """Those of `ids` the index does not hold: of other text, or cut in another way."""
+        """Return those of `ids` the index does not hold: of other text, or cut in another way."""
         return self._missing(self.facts.passages_index, ids)
 
     def _missing(self, index: str, ids: Iterable[str]) -> set[str]:
@@ -214,7 +214,7 @@ class Index:
 
     def listed(self, candidates: Candidates, *, text: str, size: int) -> ListedPage:
         """
-        The first `size` candidates by id; with a `text`, those whose title holds its words.
+        Return the first `size` candidates by id; with a `text`, those whose title holds its words.
 
         Raises:
             EngineError: the request failed.
@@ -281,7 +281,9 @@ def open_index(
 def _serving(
     client: OpenSearch, name: str, recipe: Recipe, documents: Mapping[str, Any], command: str
 ) -> tuple[str, Mapping[str, Any]]:
-    """The first index of passages that serves `recipe` and fits the documents, and its `_meta`."""
+    """
+    Return the first index of passages that serves `recipe` and fits the documents, and its `_meta`.
+    """
     built = built_recipes(client, name)
     found = recipe.served_by(built)
     if not found:
@@ -337,7 +339,7 @@ def missing(
 def _resolve(
     client: OpenSearch, alias: str, command: str, *, built: Sequence[str] = ()
 ) -> tuple[str, Mapping[str, Any]]:
-    """The one concrete index behind `alias` and its `_meta`."""
+    """Return the one concrete index behind `alias` and its `_meta`."""
     with engine_errors(f"open {alias}"):
         try:
             answer = client.indices.get_mapping(index=alias)
@@ -385,7 +387,7 @@ def _check_units(
 
 
 def count_items(client: OpenSearch, index: str) -> int:
-    """How many items an index holds, as of its last refresh."""
+    """Return how many items an index holds, as of its last refresh."""
     with engine_errors(f"count {index}"):
         return int(client.count(index=index)["count"])
 
@@ -397,7 +399,7 @@ def _shards(client: OpenSearch, index: str) -> int:
 
 
 def parse_document(doc_id: DocId, source: Mapping[str, Any]) -> Document:
-    """A document from its stored fields."""
+    """Return a document from its stored fields."""
     return Document(
         doc_id=doc_id,
         title=source["title"],
@@ -416,7 +418,7 @@ def document_source(
     document: Document, *, edges: int, cites: Sequence[DocId] = (), digest: str = ""
 ) -> JSON:
     """
-    The stored fields of a document; the reverse of `parse_document`.
+    Return the stored fields of a document; the reverse of `parse_document`.
 
     Args:
         cites: what a table of citations says it cites.

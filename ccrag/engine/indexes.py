@@ -53,7 +53,7 @@ class ListedPage:
 
 def list_indexes(client: OpenSearch) -> list[ListedIndex]:
     """
-    Every index whose documents are complete, by name.
+    Return every index whose documents are complete, by name.
 
     Raises:
         EngineError: the engine failed.

@@ -62,7 +62,7 @@ class Recipe:
 
     @property
     def stored(self) -> frozenset[str]:
-        """What an index must hold for it, as `indexes.ListedIndex.recipes` calls it."""
+        """Return what an index must hold for it, as `indexes.ListedIndex.recipes` calls it."""
         units = () if self.units is None else (f"units-{self.units.name}",)
         return frozenset((self.name, *units))
 
@@ -154,12 +154,14 @@ def fingerprint(kind: Kind, corpus: str, recipe: Recipe | UnitRecipe | None = No
 
 
 def is_concrete(index: str, alias: str) -> bool:
-    """Whether `index` is a concrete index behind `alias`: its name and a fingerprint."""
+    """Tell whether `index` is a concrete index behind `alias`: its name and a fingerprint."""
     prefix = f"{alias}-"
     return index.startswith(prefix) and bool(_FINGERPRINT.fullmatch(index.removeprefix(prefix)))
 
 
 def step_name(index: str) -> str:
-    """The name of an index that is made and removed on the way to the concrete index `index`."""
+    """
+    Return the name of an index that is made and removed on the way to the concrete index `index`.
+    """
     alias, _, named = index.rpartition("-")
     return f"{alias}-{hashlib.blake2b(f'step {named}'.encode(), digest_size=6).hexdigest()}"

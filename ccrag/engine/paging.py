@@ -18,7 +18,7 @@ def all_pages(
     send: Callable[[Sequence[JSON]], list[Slot]],
 ) -> dict[int, Pages]:
     """
-    Every page of the searches that `numbers` stand for; one that fails ends alone.
+    Return every page of the searches that `numbers` stand for; one that fails ends alone.
 
     Args:
         body_of: the search of a number behind an `_id`, by which its hits must be sorted, in

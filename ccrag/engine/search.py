@@ -21,7 +21,7 @@ def msearch(
     client: OpenSearch, index: str, bodies: Sequence[JSON], *, max_searches: int, dfs: bool = False
 ) -> list[Slot]:
     """
-    One response per body, in order; a slot that failed holds its error instead.
+    Return one response per body, in order; a slot that failed holds its error instead.
 
     HTTP 200 says nothing about the slots: each is checked for an error, a time-out and failed
     shards. Slots refused with 429 are sent again, `SLOT_RETRIES` times, with doubling pauses.

@@ -39,7 +39,7 @@ class Stored:
 
     @property
     def recipe(self) -> Recipe:
-        """The recipe of passages, as the index states it; without units."""
+        """Return the recipe of passages, as the index states it; without units."""
         parameters = tuple(sorted(self.meta["parameters"].items()))
         known = dict(parameters)
         vectors = known.get("vectors", "none")
@@ -54,11 +54,11 @@ class Stored:
 
     @property
     def units(self) -> UnitRecipe:
-        """The grouping of units, as the index states it."""
+        """Return the grouping of units, as the index states it."""
         return UnitRecipe(self.meta["recipe"], tuple(sorted(self.meta["parameters"].items())))
 
     def fingerprint(self, corpus: str) -> str:
-        """The fingerprint that this version gives such an index of `corpus`."""
+        """Return the fingerprint that this version gives such an index of `corpus`."""
         if self.kind == "documents":
             return fingerprint("documents", corpus)
         return fingerprint(self.kind, corpus, self.units if self.kind == "units" else self.recipe)
@@ -80,7 +80,7 @@ class StoredDocument(NamedTuple):
 
     @property
     def targets(self) -> frozenset[DocId]:
-        """The documents it leads to, in the index or not."""
+        """Return the documents it leads to, in the index or not."""
         return frozenset((*self.links, *self.cites))
 
 

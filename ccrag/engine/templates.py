@@ -17,7 +17,7 @@ KINDS: tuple[Kind, ...] = ("documents", "passages", "units")
 
 
 def read_template(kind: Kind) -> JSON:
-    """The packaged composable template of `kind`, as OpenSearch takes it."""
+    """Return the packaged composable template of `kind`, as OpenSearch takes it."""
     source = resources.files("ccrag") / "index_templates" / f"{kind}.json"
     template: JSON = orjson.loads(source.read_bytes())
     return template

@@ -42,7 +42,7 @@ def load_bert_scorer(folder: Path, *, layers: int) -> BertScorer:
 
 
 def bertscore_measure(scorer: BertScorer | None) -> Measure:
-    """The measure; without a scorer it is left out and says so. An empty answer scores 0."""
+    """Return the measure; without a scorer it is left out and says so. An empty answer scores 0."""
     return Measure(
         name=NAME,
         summary="BERTScore F1 with the gold answer, not rescaled",
@@ -54,7 +54,7 @@ def bertscore_measure(scorer: BertScorer | None) -> Measure:
 
 
 def _figures(scorer: BertScorer, run: RunData, gold: Gold) -> Figures:
-    """One call for all answers: models are slow one text at a time."""
+    """Score all answers in one call: models are slow one text at a time."""
     answers = gold.answers or {}
     figures: dict[str, Figure] = {q: LeftOut("no gold answer") for q in gold.queries}
     figures |= {query_id: 0.0 for query_id in gold.queries if query_id in answers}

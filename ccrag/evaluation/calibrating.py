@@ -61,7 +61,7 @@ class Sample:
     groups: tuple[str, ...]
 
     def part(self, wanted: npt.NDArray[np.bool_]) -> "Sample":
-        """The queries where `wanted` is true."""
+        """Return the queries where `wanted` is true."""
         at = np.flatnonzero(wanted)
         return Sample(
             tuple(self.query_ids[i] for i in at),
@@ -108,7 +108,7 @@ def fit(sample: Sample, *, seed: int = SEED) -> Fitted:
 
 
 def probabilities(fitted: Fitted, sample: Sample) -> Array:
-    """That the candidates do not answer, for each query of `sample`, `(n_queries,)`."""
+    """Return each query's probability of having no answer in its candidates, `(n_queries,)`."""
     weights = [fitted.weights[name] for name in sample.names]
     scaled = (sample.values - [w.mean for w in weights]) / [w.scale for w in weights]
     return _sigmoid(scaled @ np.array([w.coefficient for w in weights]) + fitted.intercept)
@@ -118,7 +118,7 @@ def held_out(
     sample: Sample, *, on: Sample | None = None, repeats: int = REPEATS, seed: int = SEED
 ) -> Array:
     """
-    What is said of each query by what was learnt without its group, `(repeats, n_queries)`.
+    Return what is said of each query by what was learnt without its group, `(repeats, n_queries)`.
 
     Each row is a cross-validation over other parts.
 
@@ -131,7 +131,7 @@ def held_out(
 
 def held_out_by(sample: Sample, kinds: Sequence[str]) -> Iterator[tuple[str, Sample, Array]]:
     """
-    Each of `kinds` (one per query; collections, for one) as judged by what the others taught.
+    Yield each of `kinds` (one per query; collections, for one) as judged by what the others taught.
 
     A kind without which too little is left to learn from is left out.
     """
@@ -152,7 +152,7 @@ def _held_out_once(sample: Sample, on: Sample, seed: int) -> Array:
 
 
 def _groups_of(sample: Sample, *, unanswerable: bool) -> set[str]:
-    """The groups that hold a query of this kind."""
+    """Return the groups that hold a query of this kind."""
     kinds = zip(sample.groups, sample.unanswerable.tolist(), strict=True)
     return {group for group, kind in kinds if kind is unanswerable}
 
@@ -163,7 +163,7 @@ def _fewest(sample: Sample) -> int:
 
 
 def _folds(sample: Sample, count: int, chance: np.random.Generator) -> Ints:
-    """The part of each query, from 0; never more parts than groups of the rarer kind."""
+    """Return the part of each query, from 0; never more parts than groups of the rarer kind."""
     parts: dict[str, int] = {}
     holding = _groups_of(sample, unanswerable=True)
     for members in (sorted(holding), sorted(set(sample.groups) - holding)):

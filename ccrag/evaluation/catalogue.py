@@ -25,7 +25,7 @@ def default_measures(
     nuggets: NuggetFile | None = None,
 ) -> tuple[Measure, ...]:
     """
-    Every measure of ours and the default retrieval measures, in the order of a report.
+    Return every measure of ours and the default retrieval measures, in the order of a report.
 
     Args:
         stemmer: whether ROUGE compares stems, as the organisers of LongEval do.
@@ -53,7 +53,8 @@ def select_measures(
     names: Sequence[str], known: Sequence[Measure], *, required: Collection[str] = ()
 ) -> tuple[Measure, ...]:
     """
-    The measures named, each once; a name that is not `known` is read as ir-measures reads it.
+    Return the measures named, each once; a name that is not `known` is read as ir-measures reads
+    it.
 
     With ROUGE comes `question-rougeL` if it is known, for echoing the question scores high there.
 

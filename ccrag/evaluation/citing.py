@@ -63,7 +63,7 @@ def cited_document_measures() -> tuple[Measure, ...]:
 
 
 def citation_measures(*, containment: float = CONTAINMENT) -> tuple[Measure, ...]:
-    """Whether sentences cite, citations resolve, and evidence holds what the sentences say."""
+    """Tell whether sentences cite, citations resolve, and evidence holds what the sentences say."""
     return (
         Measure(
             "cited-sentences",
@@ -108,7 +108,7 @@ def undefined_support(answer: RunAnswer) -> LeftOut | None:
 
 def cited_texts(answer: RunAnswer, sentence: RunSentence) -> list[str]:
     """
-    What each citation of `sentence` gives it to stand on, in order of the citations.
+    Return what each citation of `sentence` gives it to stand on, in order of the citations.
 
     The texts of one document are joined by a space; a citation that does not resolve, or whose
     document was not shown, gives an empty text.

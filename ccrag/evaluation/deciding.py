@@ -45,7 +45,7 @@ class Decisions:
 
 def decisions(sample: Sample, said: Array, *, threshold: float) -> Decisions:
     """
-    The decisions that probabilities lead to.
+    Return the decisions that probabilities lead to.
 
     Args:
         said: `(repeats, n_queries)`, in the order of `sample`.
@@ -79,7 +79,8 @@ def against_never(sample: Sample, said: Array, *, threshold: float) -> Compariso
 
 def ranked_right(sample: Sample, said: Array) -> float:
     """
-    The share of pairs of both kinds in which the unanswerable query has the higher probability.
+    Return the share of pairs of both kinds in which the unanswerable query has the higher
+    probability.
 
     The area under the ROC curve: .5 is chance, ties count half; mean over the repeats.
     """

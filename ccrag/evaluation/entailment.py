@@ -25,7 +25,7 @@ class NliScorer(Protocol):
     """A model of natural language inference."""
 
     def __call__(self, premise: str, hypothesis: str) -> float:
-        """The probability, 0 to 1, that `premise` entails `hypothesis`."""
+        """Return the probability, 0 to 1, that `premise` entails `hypothesis`."""
         ...
 
 
@@ -57,7 +57,9 @@ def entailment_measures(
 
 
 def _entails(scorer: NliScorer, threshold: float) -> Entails:
-    """Whether a premise entails a hypothesis; each pair is scored once, no text entails nothing."""
+    """
+    Tell whether a premise entails a hypothesis; each pair is scored once, no text entails nothing.
+    """
 
     @lru_cache(maxsize=100_000)
     def entails(premise: str, hypothesis: str) -> bool:

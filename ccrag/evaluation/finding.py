@@ -17,7 +17,7 @@ NOT_KNOWN = LeftOut("answerability is not known")
 
 
 def evidence_measures() -> tuple[Measure, ...]:
-    """The gold quotes: found in what was shown or read, how early, or lost where."""
+    """Return the gold quotes: found in what was shown or read, how early, or lost where."""
     needs = (Need.ANSWERS, Need.PROVENANCE, Need.QUOTES, Need.DOCUMENTS)
     return (
         Measure(

@@ -32,20 +32,22 @@ class GroupMeans:
 
     @property
     def over_queries(self) -> GroupMean | None:
-        """Every query counts the same; None without any figure."""
+        """Return the mean in which every query counts the same; None without any figure."""
         n = sum(group.n for group in self.groups.values())
         total = fsum(group.mean * group.n for group in self.groups.values())
         return GroupMean(total / n, n) if n else None
 
     @property
     def over_groups(self) -> float | None:
-        """Every group counts the same; None without any figure."""
+        """Return the mean in which every group counts the same; None without any figure."""
         means = [group.mean for group in self.groups.values()]
         return fsum(means) / len(means) if means else None
 
 
 def group_means(figures: PerQuery, groups: Mapping[QueryId, str]) -> GroupMeans:
-    """The means of `figures` by the group of each query; queries of no group are left out."""
+    """
+    Return the means of `figures` by the group of each query; queries of no group are left out.
+    """
     found: defaultdict[str, list[float]] = defaultdict(list)
     for query_id, figure in figures.items():
         if figure is not None and query_id in groups:
@@ -59,12 +61,12 @@ def group_means(figures: PerQuery, groups: Mapping[QueryId, str]) -> GroupMeans:
 
 
 def grouped(scores: Scores, groups: Mapping[QueryId, str]) -> dict[str, GroupMeans]:
-    """Every measure of a run by group."""
+    """Return every measure of a run by group."""
     return {name: group_means(figures, groups) for name, figures in scores.per_query.items()}
 
 
 def groups_part(outcome: Outcome, groups: Mapping[QueryId, str]) -> JSON:
-    """What the JSON of an outcome has beside it when there are groups; else nothing."""
+    """Return what the JSON of an outcome has beside it when there are groups; else nothing."""
     if not groups:
         return {}
     runs = outcome.scores.items()

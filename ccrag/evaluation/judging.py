@@ -131,7 +131,7 @@ def _grade_in(said: Mapping[str, Any]) -> float | None:
 
 
 def closed_schema(name: str, properties: JSON) -> ReplySchema:
-    """A reply that is an object with exactly these properties, as strict modes demand."""
+    """Return a reply that is an object with exactly these properties, as strict modes demand."""
     return ReplySchema(name, closed_object(properties))
 
 

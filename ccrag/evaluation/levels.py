@@ -31,12 +31,12 @@ class OneLevel(NamedTuple):
 
 
 def document_of(name: DocId | PassageId) -> DocId:
-    """The document that is called `name`, or whose passage is."""
+    """Return the document that is called `name`, or whose passage is."""
     return doc_id_of(name) if is_passage_id(name) else name
 
 
 def document_judgements(judged: Mapping[DocId | PassageId, int]) -> dict[DocId, int]:
-    """One query's judgements as those of documents, each as relevant as its best passage."""
+    """Return one query's judgements as those of documents, each as relevant as its best passage."""
     documents: dict[DocId, int] = {}
     for name, relevance in judged.items():
         doc_id = document_of(name)
@@ -64,7 +64,7 @@ def one_level(rankings: Rankings, qrels: Qrels) -> OneLevel:
 
 
 def any_judged(rankings: Rankings, qrels: Qrels) -> bool:
-    """Whether a ranked id is judged for its query."""
+    """Tell whether a ranked id is judged for its query."""
     return any(
         name in judged
         for query_id, judged in qrels.items()

@@ -32,7 +32,7 @@ V = TypeVar("V")
 
 
 def is_task_file(path: Path) -> bool:
-    """Whether the first record of a JSON Lines file has a `task_id`."""
+    """Tell whether the first record of a JSON Lines file has a `task_id`."""
     if ".jsonl" not in path.suffixes:
         return False
     first = next(iter(checked_records(path, {})), None)
@@ -59,13 +59,15 @@ def read_predictions(
 
 
 def read_relevant(path: Path) -> Qrels:
-    """The `relevant` ids of each task, as judgements of 1; tasks that list none are not judged."""
+    """
+    Return the `relevant` ids of each task, as judgements of 1; tasks that list none are not judged.
+    """
     lists = _lists(path, "relevant")
     return {task_id: {str(doc_id): 1 for doc_id in ids} for task_id, ids in lists if ids}
 
 
 def read_targets(path: Path) -> dict[QueryId, str]:
-    """The first of each task's `targets`; a text, or an object that holds one."""
+    """Return the first of each task's `targets`; a text, or an object that holds one."""
     targets: dict[QueryId, str] = {}
     for task_id, found in _lists(path, "targets"):
         texts = [item.get("text") if isinstance(item, Mapping) else item for item in found]
@@ -75,7 +77,9 @@ def read_targets(path: Path) -> dict[QueryId, str]:
 
 
 def read_answerability(path: Path) -> dict[QueryId, bool]:
-    """Whether each task can be answered, in part at least; what is underspecified is neither."""
+    """
+    Tell whether each task can be answered, in part at least; what is underspecified is neither.
+    """
     known: dict[QueryId, bool] = {}
     for task_id, labels in (*_lists(path, "answerability"), *_lists(path, "Answerability")):
         if "UNDERSPECIFIED" not in labels:
@@ -90,7 +94,9 @@ def with_ids_of(queries: Mapping[QueryId, str], known: Mapping[QueryId, V]) -> d
 
 
 def conversation_of(task_id: QueryId) -> str:
-    """The conversation that a task is a turn of; an id that names no turn is one by itself."""
+    """
+    Return the conversation that a task is a turn of; an id that names no turn is one by itself.
+    """
     return _plain(task_id).rpartition("::")[0] or task_id
 
 

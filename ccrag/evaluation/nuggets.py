@@ -65,7 +65,7 @@ class NuggetFile:
         self._not_made: dict[QueryId, LeftOut] = {}
 
     def of(self, query_id: QueryId) -> tuple[Nugget, ...] | LeftOut:
-        """The query's nuggets, or why there are none."""
+        """Return the query's nuggets, or why there are none."""
         if query_id in self._kept:
             return self._kept[query_id][1]
         return self._not_made.get(query_id, NO_SOURCE)
@@ -131,7 +131,7 @@ class NuggetFile:
 
 def nugget_measure(judge: Judge | None, nuggets: NuggetFile | None) -> Measure:
     """
-    The share of a query's nuggets that the answer holds, by weight.
+    Return the share of a query's nuggets that the answer holds, by weight.
 
     Sum of weight · support / sum of weight: vital 1, okay 1/2; support 1, partial 1/2. An empty
     answer is 0 without being asked for.

@@ -54,7 +54,7 @@ class Context:
 
 def quote_way(quote: str, doc_id: DocId, text: str, context: Context) -> QuoteWay | None:
     """
-    The way of one quote; None if the document does not hold it word for word.
+    Return the way of one quote; None if the document does not hold it word for word.
 
     Args:
         text: the document's.

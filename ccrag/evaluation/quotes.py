@@ -52,7 +52,9 @@ class FoldedText(NamedTuple):
         return cls(" ".join(word[0] for word in words), starts, [word.start() for word in words])
 
     def spans(self, quote: str) -> Iterator[Span]:
-        """Every occurrence of `quote`, as spans of the original text; a blank quote has none."""
+        """
+        Yield every occurrence of `quote`, as spans of the original text; a blank quote has none.
+        """
         wanted = normalise_quote(quote)
         start = self.text.find(wanted) if wanted else -1
         while start >= 0:
@@ -65,12 +67,12 @@ class FoldedText(NamedTuple):
 
 
 def quote_span(text: str, quote: str) -> Span | None:
-    """Where `quote` first stands in `text`; None when it does not."""
+    """Return where `quote` first stands in `text`; None when it does not."""
     return next(FoldedText.of(text).spans(quote), None)
 
 
 def covered(span: Span, spans: Iterable[Span]) -> bool:
-    """Whether the union of `spans`, in any order, holds all of `span`."""
+    """Tell whether the union of `spans`, in any order, holds all of `span`."""
     reached = span.start
     for start, end in sorted(spans):
         if start > reached:

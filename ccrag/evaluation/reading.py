@@ -29,8 +29,8 @@ OUTSIDE = -1
 
 def read_run_data(path: Path, *, name: str | None = None) -> RunData:
     """
-    A run: a folder (`responses.jsonl`, `run.trec`, `provenance.json`, any of them), a file of
-    responses or of MTRAGEval predictions (`.jsonl`), or a TREC run (any other name).
+    Return a run: a folder (`responses.jsonl`, `run.trec`, `provenance.json`, any of them), a file
+    of responses or of MTRAGEval predictions (`.jsonl`), or a TREC run (any other name).
 
     Args:
         name: what to call it; None: the folder's or file's name without suffix.
@@ -76,7 +76,7 @@ def read_gold(
     quotes: Path | None = None,
     answerable: Path | None = None,
 ) -> Gold:
-    """What is known about `queries`, from the files given; no texts of documents yet."""
+    """Return what is known about `queries`, from the files given; no texts of documents yet."""
     return Gold(
         queries,
         answers=mtrag.with_ids_of(queries, read_gold_answers(answers)) if answers else None,
@@ -180,7 +180,7 @@ def _sentence(value: object, references: Sequence[str]) -> RunSentence:
 
 
 def _citation(value: object, references: Sequence[str]) -> int:
-    """The index a citation is, or that of the id it is."""
+    """Return the index a citation is, or that of the id it is."""
     if is_whole(value):
         return value
     if isinstance(value, str):
@@ -199,7 +199,9 @@ def _read_provenance(path: Path) -> dict[QueryId, JSON]:
 def _joined(
     path: Path, answers: Mapping[QueryId, RunAnswer] | None, told: Mapping[QueryId, JSON]
 ) -> dict[QueryId, RunAnswer]:
-    """The answers with what provenance tells of them; without responses, what it tells alone."""
+    """
+    Return the answers with what provenance tells of them; without responses, what it tells alone.
+    """
     try:
         known = {query_id: _told_answer(record) for query_id, record in told.items()}
     except (KeyError, TypeError) as error:

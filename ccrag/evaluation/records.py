@@ -15,7 +15,7 @@ ID_KEYS = ("metadata.narrative_id", "metadata.topic_id", "topic_id", "query_id",
 
 def checked_records(path: Path, kinds: Kinds) -> Iterator[Record]:
     """
-    The objects of a JSON Lines file.
+    Yield the objects of a JSON Lines file.
 
     Raises:
         InputError: it cannot be read, a line holds no sound object, or a key is not as `kinds`
@@ -31,14 +31,14 @@ def checked_records(path: Path, kinds: Kinds) -> Iterator[Record]:
 
 
 def query_id_of(value: Mapping[str, object]) -> QueryId | None:
-    """The query's id as a string, under any name it has in submissions; None without one."""
+    """Return the query's id as a string, under any name it has in submissions; None without one."""
     found = (at(value, key) for key in ID_KEYS)
     return next((str(item).strip() for item in found if is_text(item) or is_whole(item)), None)
 
 
 def by_query(path: Path, kinds: Kinds, value_of: Callable[[Record], T]) -> dict[QueryId, T]:
     """
-    One value per query, in the file's order.
+    Return one value per query, in the file's order.
 
     Raises:
         InputError: as `checked_records`, or a query stands twice.
@@ -66,7 +66,7 @@ def not_empty(path: Path, known: dict[QueryId, T]) -> dict[QueryId, T]:
 
 def required_query_id(path: Path, record: Record) -> QueryId:
     """
-    The record's query id.
+    Return the record's query id.
 
     Raises:
         InputError: it has none.

@@ -88,7 +88,7 @@ class Case:
 
 
 def cases(run: RunData, gold: Gold) -> list[Case]:
-    """Every query of the gold data with what `run` gave it, in order."""
+    """Return every query of the gold data with what `run` gave it, in order."""
     return [
         Case(query_id, query, run.answer(query_id), gold)
         for query_id, query in gold.queries.items()

@@ -29,7 +29,7 @@ class FlipTest(NamedTuple):
 
 
 def sign_flips(differences: Array, *, draws: int, seed: int) -> list[FlipTest]:
-    """A test per column of (queries, pairs); zeros take no part."""
+    """Return a test per column of (queries, pairs); zeros take no part."""
     exact = [2 ** int(np.count_nonzero(column)) <= draws for column in differences.T]
     random = [at for at, is_exact in enumerate(exact) if not is_exact]
     p_values = dict(zip(random, _random_p(differences[:, random], draws, seed), strict=True))
@@ -47,7 +47,7 @@ def _exact_test(differences: Array) -> FlipTest:
 
 
 def _random_p(differences: Array, draws: int, seed: int) -> list[float]:
-    """Every column meets the same flips, drawn query by query in their order."""
+    """Return the p-value of each column; all meet the same flips, drawn query by query in order."""
     if not differences.size:
         return []
     generator = np.random.default_rng(seed)
@@ -59,7 +59,9 @@ def _random_p(differences: Array, draws: int, seed: int) -> list[float]:
 
 
 def _as_extreme(flips: npt.NDArray[np.bool_], differences: Array) -> npt.NDArray[np.int64]:
-    """How many rows of `flips` (ways, queries) take each column's sum as far from 0 as it is."""
+    """
+    Return how many rows of `flips` (ways, queries) take each column's sum as far from 0 as it is.
+    """
     signs: Array = np.where(flips, -1.0, 1.0)
     margin = ROUNDING * np.abs(differences).sum(axis=0)
     observed = np.abs(differences.sum(axis=0)) - margin
@@ -92,7 +94,7 @@ def _bootstrap(values: Array, *, draws: int, seed: int, level: float) -> Array:
 
 
 def resample_counts(generator: np.random.Generator, rows: int, n: int) -> Array:
-    """How often each of `n` queries stands in each of `rows` resamples of `n`: (rows, n)."""
+    """Return how often each of `n` queries stands in each of `rows` resamples of `n`: (rows, n)."""
     picks = generator.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
     return np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
 

@@ -21,7 +21,7 @@ INSTALL = "pip install 'ccrag[eval]'"
 
 def retrieval_measure(name: str) -> Measure:
     """
-    The measure that ir-measures knows as `name`.
+    Return the measure that ir-measures knows as `name`.
 
     Raises:
         InputError: it knows none, or none that can be computed here.
@@ -63,13 +63,13 @@ def _figures(parsed: Any, run: RunData, gold: Gold) -> Figures:
 
 
 def judged_queries(gold: Gold) -> Qrels:
-    """The judgements of the queries that count."""
+    """Return the judgements of the queries that count."""
     qrels = gold.qrels or {}
     return {query_id: qrels[query_id] for query_id in gold.queries if query_id in qrels}
 
 
 def ranking_notes(run: RunData, gold: Gold) -> list[str]:
-    """What a reader of the retrieval figures must know."""
+    """Return what a reader of the retrieval figures must know."""
     if run.rankings is None or gold.qrels is None:
         return []
     ranked, qrels, note = one_level(run.rankings, judged_queries(gold))

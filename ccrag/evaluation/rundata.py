@@ -56,7 +56,7 @@ class RunAnswer:
 
     @property
     def text(self) -> str:
-        """The sentences as one text, parted by a space."""
+        """Return the sentences as one text, parted by a space."""
         return " ".join(sentence.text for sentence in self.sentences)
 
 
@@ -75,5 +75,5 @@ class RunData:
     """The records of `provenance.json`, for whoever looks into single queries."""
 
     def answer(self, query_id: QueryId) -> RunAnswer:
-        """The query's answer; the empty one when the run has none."""
+        """Return the query's answer; the empty one when the run has none."""
         return (self.answers or {}).get(query_id, EMPTY_ANSWER)

@@ -68,7 +68,9 @@ class Scores:
 
 
 def evaluate(run: RunData, gold: Gold, measures: Sequence[Measure]) -> Scores:
-    """Every measure over every query of `gold`; what cannot be measured is left out by name."""
+    """
+    Return every measure over every query of `gold`; what cannot be measured is left out by name.
+    """
     obstacles = {measure.name: measure.obstacle(run, gold) for measure in measures}
     able = {measure.name: measure for measure in measures if obstacles[measure.name] is None}
     figures = {name: measure.figures(run, gold) for name, measure in able.items()}

@@ -68,7 +68,7 @@ class Comparison:
     """Whether those were all there are."""
 
     def significant(self, alpha: float = ALPHA) -> bool:
-        """Whether the corrected p is below `alpha`."""
+        """Tell whether the corrected p is below `alpha`."""
         return self.p_holm < alpha
 
 
@@ -76,7 +76,8 @@ def interval(
     values: Sequence[float], *, draws: int = DRAWS, seed: int = SEED, level: float = LEVEL
 ) -> Interval:
     """
-    The mean of `values` and its bootstrap confidence interval; one value is its own interval.
+    Return the mean of `values` and its bootstrap confidence interval; one value is its own
+    interval.
 
     Raises:
         InputError: there are no values.
@@ -95,7 +96,8 @@ def intervals(
     level: float = LEVEL,
 ) -> dict[str, Interval]:
     """
-    The interval of each column, over its queries with a figure; columns without any have none.
+    Return the interval of each column, over its queries with a figure; columns without any have
+    none.
 
     Raises:
         InputError: the columns hold other queries.
@@ -131,7 +133,7 @@ def compare(
     baseline: PerQuery, other: PerQuery, *, draws: int = DRAWS, seed: int = SEED
 ) -> Comparison | None:
     """
-    One pair, uncorrected (`p_holm` = `p`); None when no query has a figure in both.
+    Return one pair, uncorrected (`p_holm` = `p`); None when no query has a figure in both.
 
     Raises:
         InputError: they hold other queries.
@@ -148,7 +150,7 @@ def matrix(
     seed: int = SEED,
 ) -> tuple[Comparison, ...]:
     """
-    All pairs of `runs` in order, or each run against `baseline`, corrected together.
+    Return all pairs of `runs` in order, or each run against `baseline`, corrected together.
 
     A pair that shares no query with a figure has no comparison.
 

@@ -14,7 +14,7 @@ Row = list[str | float | None]
 
 
 def outcome_json(outcome: Outcome) -> JSON:
-    """Every run's figures and every comparison, with what they were drawn from."""
+    """Return every run's figures and every comparison, with what they were drawn from."""
     return {
         "baseline": outcome.baseline,
         "draws": outcome.draws,
@@ -32,7 +32,9 @@ def outcome_json(outcome: Outcome) -> JSON:
 
 
 def scores_json(scores: Scores, summary: Mapping[str, Summary]) -> JSON:
-    """One run: each measure's mean, interval, n and figures, and all that was left out and why."""
+    """
+    Return one run: each measure's mean, interval, n and figures, and all that was left out and why.
+    """
     return {
         "run": scores.run,
         "measures": {
@@ -61,7 +63,7 @@ def summary_json(summary: Summary) -> JSON:
 
 
 def comparison_json(measure: str, comparison: Comparison) -> JSON:
-    """One comparison, with its measure."""
+    """Return one comparison, with its measure."""
     return {"measure": measure, **asdict(comparison)}
 
 
@@ -74,7 +76,7 @@ def per_query_csv(runs: Iterable[Scores]) -> str:
 
 def per_query_rows(runs: Iterable[Scores]) -> Iterator[Row]:
     """
-    A head, then a row per run and query, a column per measure that some run has.
+    Yield a head, then a row per run and query, a column per measure that some run has.
 
     None where there is no figure; `scores_json` says why.
     """

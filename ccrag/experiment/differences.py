@@ -20,8 +20,8 @@ class Difference:
 
 def primary_measure(outcome: Outcome, wanted: str | None = None) -> str | None:
     """
-    The measure that sorts queries: `wanted`, or the first of `PREFERRED` that was computed, else
-    the first computed of which more is better; None when there is none.
+    Return the measure that sorts queries: `wanted`, or the first of `PREFERRED` that was computed,
+    else the first computed of which more is better; None when there is none.
 
     Raises:
         InputError: no run has `wanted`.
@@ -37,7 +37,9 @@ def primary_measure(outcome: Outcome, wanted: str | None = None) -> str | None:
 
 
 def differences(outcome: Outcome, measure: str, run: str, baseline: str) -> list[Difference]:
-    """The queries for which both runs have a figure, greatest gain first, ties in query order."""
+    """
+    Return the queries for which both runs have a figure, greatest gain first, ties in query order.
+    """
     figures, against = (_figures(outcome, measure, name) for name in (run, baseline))
     known = [
         Difference(query_id, figure - other)
@@ -49,7 +51,8 @@ def differences(outcome: Outcome, measure: str, run: str, baseline: str) -> list
 
 def most_different(outcome: Outcome, measure: str | None) -> list[QueryId]:
     """
-    All queries, those first on which the runs' figures lie furthest apart; ties in query order.
+    Return all queries, those first on which the runs' figures lie furthest apart; ties in query
+    order.
 
     Without a measure the order is that of the queries.
     """

@@ -71,7 +71,7 @@ def ways_of(
     not_held: Collection[RelevantId] = (),
 ) -> tuple[Way, ...]:
     """
-    The way of each document or passage through one query of one run.
+    Return the way of each document or passage through one query of one run.
 
     Args:
         record: the query's provenance; None: it failed.
@@ -127,7 +127,7 @@ def _end(
 
 
 def _lost_in_ranking(name: RelevantId, ranks: Ranks, depth: int) -> End:
-    """The stage after the last ranking that had it within `depth`."""
+    """Return the stage after the last ranking that had it within `depth`."""
     first = [found for stage, found in ranks.items() if stage not in (FUSED, RERANKED)]
     stages: list[tuple[End, Sequence[Mapping[RelevantId, int]]]] = [(End.FIRST_LISTS, first)]
     stages += [
@@ -144,11 +144,11 @@ def _lost_in_ranking(name: RelevantId, ranks: Ranks, depth: int) -> End:
 
 
 def _passages_rested_on(record: JSON) -> set[PassageId]:
-    """The passages whose evidence an answer sentence names."""
+    """Return the passages whose evidence an answer sentence names."""
     named = {evidence_id for sentence in record["answer"] for evidence_id in sentence["evidence"]}
     return {item["passage_id"] for item in record["evidence"] if item["evidence_id"] in named}
 
 
 def _ids(like: RelevantId, items: Iterable[JSON]) -> set[RelevantId]:
-    """The items' ids of the kind that `like` is: passages' or documents'."""
+    """Return the items' ids of the kind that `like` is: passages' or documents'."""
     return {item["passage_id" if is_passage_id(like) else "doc_id"] for item in items}

@@ -47,7 +47,7 @@ class Experiment:
     """Of documents that were read or are relevant."""
 
     def losses(self, run: str) -> Counter[End]:
-        """How many relevant documents or passages, over all queries, ended where."""
+        """Return how many relevant documents or passages, over all queries, ended where."""
         return Counter(way.end for query in self.ways[run].values() for way in query.relevant)
 
     def seconds(self, run: str) -> dict[str, float]:
@@ -61,7 +61,8 @@ class Experiment:
 
 def relevant_ids(gold: Gold) -> dict[QueryId, tuple[RelevantId, ...]]:
     """
-    What is judged relevant, documents or passages, and the documents that gold quotes stand in.
+    Return what is judged relevant, documents or passages, and the documents that gold quotes stand
+    in.
 
     A quote's document is left out where passages of it are there already.
     """

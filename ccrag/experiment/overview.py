@@ -18,7 +18,7 @@ NOTHING = "–"
 
 
 def number(value: float, *, sign: bool = False) -> str:
-    """A figure as tables show it; a typographic minus."""
+    """Return a figure as tables show it; a typographic minus."""
     digits = 1 if abs(value) >= LARGE else 3
     return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")
 
@@ -74,7 +74,9 @@ class Remark:
 
 
 def matrix(outcome: Outcome) -> list[Block]:
-    """The figures of all runs, some measures abreast; those without any figure are left out."""
+    """
+    Return the figures of all runs, some measures abreast; those without any figure are left out.
+    """
     measures = [
         measure for name, measure in outcome.measures.items() if _has_figures(outcome, name)
     ]
@@ -119,7 +121,7 @@ def _block(
 
 
 def _best(outcome: Outcome, measure: Measure) -> set[str]:
-    """The runs with the best mean; none where no way is better or all are alike."""
+    """Return the runs with the best mean; none where no way is better or all are alike."""
     if measure.higher_is_better is None:
         return set()
     means = {
@@ -148,7 +150,9 @@ def _cell(summary: Summary | None, kind: tuple[str, str], *, best: bool, queries
 
 
 def kind_of(measure: Measure, comparison: Comparison | None) -> tuple[str, str]:
-    """Whether a run is `better`, `worse` or neither, only `differs`; and which way, as an arrow."""
+    """
+    Tell whether a run is `better`, `worse` or neither, only `differs`; and which way, as an arrow.
+    """
     if comparison is None or not comparison.significant():
         return "", ""
     rises = comparison.difference > 0
@@ -159,7 +163,7 @@ def kind_of(measure: Measure, comparison: Comparison | None) -> tuple[str, str]:
 
 
 def difference_rows(outcome: Outcome) -> list[ComparedRow]:
-    """Every comparison with the baseline, measures in the order of the matrix."""
+    """Return every comparison with the baseline, measures in the order of the matrix."""
     return [
         _difference(outcome.measures[measure], comparison)
         for measure, comparisons in outcome.comparisons.items()
@@ -191,7 +195,7 @@ def _has_figures(outcome: Outcome, measure: str) -> bool:
 
 
 def alike(outcome: Outcome) -> list[str]:
-    """The measures on which no run differs from the baseline on any query."""
+    """Return the measures on which no run differs from the baseline on any query."""
     return [
         measure
         for measure, comparisons in outcome.comparisons.items()
@@ -200,7 +204,7 @@ def alike(outcome: Outcome) -> list[str]:
 
 
 def plots(outcome: Outcome) -> list[tuple[Measure, DotPlot]]:
-    """A plot for every measure that some run has a figure on, and on which runs differ."""
+    """Return a plot for every measure that some run has a figure on, and on which runs differ."""
     compared = _compared(outcome)
     same = alike(outcome)
     return [
@@ -245,7 +249,7 @@ def left_out(outcome: Outcome) -> list[Remark]:
 
 
 def notes(outcome: Outcome) -> list[Remark]:
-    """What measuring wants known about the runs."""
+    """Return what measuring wants known about the runs."""
     found = [("", note, run) for run, scores in outcome.scores.items() for note in scores.notes]
     return _remarks(found, len(outcome.scores))
 

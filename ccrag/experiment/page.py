@@ -111,7 +111,7 @@ class Page:
 
 def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> Page:
     """
-    The report on `experiment`.
+    Return the report on `experiment`.
 
     Args:
         primary: the measure that sorts queries; None: they keep their order.
@@ -241,7 +241,7 @@ def _losses(experiment: Experiment, run: str, ends: Sequence[End]) -> Losses:
 def _differences(
     experiment: Experiment, primary: str | None, anchors: Mapping[QueryId, str]
 ) -> list[RunDifferences]:
-    """Every run but the baseline; none where nothing sorts queries or there is one run."""
+    """Return every run but the baseline; none where nothing sorts queries or there is one run."""
     outcome = experiment.outcome
     if primary is None or outcome.baseline is None:
         return []

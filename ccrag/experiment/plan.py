@@ -31,7 +31,7 @@ def plan_runs(
     pipelines: Sequence[str], *, overrides: Sequence[str] = (), grid: Sequence[str] = ()
 ) -> tuple[PlannedRun, ...]:
     """
-    Every pipeline in every combination of `grid`, pipelines in the order given.
+    Return every pipeline in every combination of `grid`, pipelines in the order given.
 
     Args:
         pipelines: packaged names or TOML files.
@@ -65,7 +65,7 @@ def plan_runs(
 
 def expand_grid(axes: Sequence[str]) -> list[tuple[str, ...]]:
     """
-    All combinations of `section.key=a,b,c` as overrides, the last axis changing fastest.
+    Return all combinations of `section.key=a,b,c` as overrides, the last axis changing fastest.
 
     No axes give one combination, of nothing. Commas inside brackets and quotes part no values, so
     `retrieval.lists=["bm25"],["bm25","dense"]` holds two.
@@ -105,7 +105,8 @@ def split_values(text: str) -> list[str]:
 
 def folder_names(names: Sequence[str]) -> list[str]:
     """
-    A safe folder name for each of `names`, which differ; no two are equal on any file system.
+    Return a safe folder name for each of `names`, which differ; no two are equal on any file
+    system.
 
     A space becomes `_`. A name that needs more than that, is too long, or would meet another gets
     the digest of the whole name at its end.
@@ -129,7 +130,7 @@ def _with_digest(name: str) -> str:
 
 
 def _with_run_id(settings: Settings, folder: str) -> Settings:
-    """A run id of its own for every run, so that their submissions can be told apart."""
+    """Return a run id of its own for every run, so that their submissions can be told apart."""
     if settings.output.run_id is not None:
         return settings
     return settings.model_copy(

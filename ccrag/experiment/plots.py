@@ -59,7 +59,7 @@ class DotPlot:
 
     @property
     def reference(self) -> float | None:
-        """Where the baseline's dot stands."""
+        """Return where the baseline's dot stands."""
         return next((mark.x for mark in self.marks if mark.point.kind == "baseline"), None)
 
 
@@ -107,7 +107,7 @@ def tick_label(value: float, steps: Sequence[float]) -> str:
 
 
 def _shortened(label: str) -> str:
-    """A long label without its middle: runs of a grid differ at the end."""
+    """Return a long label without its middle: runs of a grid differ at the end."""
     if len(label) <= MAX_LABEL_CHARS:
         return label
     kept = MAX_LABEL_CHARS - 1

@@ -6,7 +6,7 @@ from ccrag.experiment.page import Page
 
 
 def render(page: Page) -> str:
-    """One self-contained file: no script, no network, nothing shown that is not escaped."""
+    """Return one self-contained file: no script, no network, nothing shown that is not escaped."""
     environment = Environment(
         loader=PackageLoader("ccrag.experiment"),
         autoescape=True,

@@ -13,7 +13,9 @@ from ccrag.types import JSON, QueryId
 
 
 def results_json(experiment: Experiment) -> JSON:
-    """What `results.json` holds: all that `ccrag eval --json` says, and how the runs were made."""
+    """
+    Return what `results.json` holds: all that `ccrag eval --json` says, and how the runs were made.
+    """
     return {
         "ccrag": __version__,
         "index": experiment.index,

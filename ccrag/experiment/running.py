@@ -54,12 +54,12 @@ class FinishedRun:
 
     @property
     def name(self) -> str:
-        """The run's name in every table."""
+        """Return the run's name in every table."""
         return self.opened.planned.name
 
     @property
     def settings(self) -> Settings:
-        """What it was made with."""
+        """Return what it was made with."""
         return self.opened.planned.settings
 
 

@@ -99,7 +99,7 @@ class Section:
 
 
 def section(experiment: Experiment, query: Query, *, anchor: str, primary: str | None) -> Section:
-    """All that the report says about `query`."""
+    """Return all that the report says about `query`."""
     ways = {run: found[query.query_id] for run, found in experiment.ways.items()}
     figures = {run: _figure(experiment, run, query, primary) for run in ways}
     gold = experiment.gold
@@ -236,7 +236,9 @@ def _column(
 
 
 def _way_tables(ways: Mapping[str, QueryWay]) -> tuple[WayTable, ...]:
-    """The ranks of each run, equal tables once; none where nothing is known to be relevant."""
+    """
+    Return the ranks of each run, equal tables once; none where nothing is known to be relevant.
+    """
     tables: list[WayTable] = []
     for run, way in ways.items():
         if not way.relevant or way.answer is None:

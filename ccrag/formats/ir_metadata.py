@@ -49,7 +49,7 @@ def ir_metadata(
     automatic: bool = True,
 ) -> dict[str, Any]:
     """
-    Every mandatory key of the organisers' skeleton.
+    Return every mandatory key of the organisers' skeleton.
 
     Raises:
         InputError: a value is blank or still the placeholder, or a list is empty.
@@ -78,7 +78,7 @@ def render(content: dict[str, Any]) -> str:
 
 
 def _unfilled(value: object, key: str = "") -> Iterator[str]:
-    """The keys below `value` that hold nothing or the placeholder."""
+    """Yield the keys below `value` that hold nothing or the placeholder."""
     if isinstance(value, dict):
         for name, below in value.items():
             yield from _unfilled(below, f"{key}.{name}" if key else name)

@@ -69,19 +69,19 @@ def rag_record(
 
 
 def input_turns(query: Query) -> list[JSON]:
-    """The dialogue as tasks have it, the question last."""
+    """Return the dialogue as tasks have it, the question last."""
     earlier = [{"speaker": turn.speaker, "text": turn.text} for turn in query.turns]
     return [*earlier, {"speaker": "user", "text": query.text}]
 
 
 def prediction(answer: Answer) -> str:
-    """The answer's sentences as one text."""
+    """Return the answer's sentences as one text."""
     return " ".join(one_line(sentence.text) for sentence in answer.sentences)
 
 
 def _collection(query: Query) -> str:
     """
-    The name of the collection that the task names.
+    Return the name of the collection that the task names.
 
     Raises:
         InputError: the query's candidates are no collection.

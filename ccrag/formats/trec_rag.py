@@ -11,7 +11,8 @@ def record(
     query: Query, answer: Answer, *, team_id: str, run_id: str, automatic: bool = True
 ) -> dict[str, Any]:
     """
-    One line of a submission, keys in the guidelines' order, so equal answers give equal bytes.
+    Return one line of a submission, keys in the guidelines' order, so equal answers give equal
+    bytes.
 
     The narrative is the query's text, untouched, since validators compare it. An abstention
     becomes its one sentence with empty citations and empty references.

@@ -31,7 +31,7 @@ def run_lines(
     ranking: Ranking, *, tag: str, level: Literal["document", "passage"]
 ) -> Iterator[str]:
     """
-    The lines of one query, best first, without line ends; an empty ranking gives none.
+    Yield the lines of one query, best first, without line ends; an empty ranking gives none.
 
     At document level a document stands where its best passage stood. Printed scores strictly
     decrease: a tie is written a millionth lower, or as far as 32-bit floats need to tell the two
@@ -85,7 +85,7 @@ def read_qrels(path: Path) -> Qrels:
 
 def merge_qrels(paths: Sequence[Path]) -> Qrels:
     """
-    The judgements of several files together; a query may stand in more than one.
+    Return the judgements of several files together; a query may stand in more than one.
 
     Raises:
         InputError: as `read_qrels`; of two judgements that differ, both files are named.
@@ -184,7 +184,7 @@ def _judgement(
 
 
 def _relevance(text: str, *, path: Path, line: int) -> int:
-    """A whole number, which some tools write as `1.0`."""
+    """Return a whole number, which some tools write as `1.0`."""
     try:
         relevance = float(text)
     except ValueError as error:

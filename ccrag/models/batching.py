@@ -46,7 +46,7 @@ def unit_rows(rows: Matrix) -> Matrix:
 
 def mean_unit_rows(rows: Matrix, groups: Sequence[int], *, count: int) -> Matrix:
     """
-    The mean of the rows of each group, scaled to unit length: `(count, dim)`.
+    Return the mean of the rows of each group, scaled to unit length: `(count, dim)`.
 
     Args:
         groups: the group of each row, `0 <= group < count`; a group without a row counts as zeros.

@@ -57,14 +57,14 @@ class VectorCache:
 
     @classmethod
     def of(cls, folder: Path, model_id: str, identity: Mapping[str, str]) -> "VectorCache":
-        """The cache in `folder` of the model that `identity` tells from all others."""
+        """Return the cache in `folder` of the model that `identity` tells from all others."""
         stated = json.dumps(dict(identity), sort_keys=True).encode()
         digest = hashlib.blake2b(stated, digest_size=8).hexdigest()
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model_id).name)[:60]
         return cls(folder / f"{name}-{digest}.sqlite")
 
     def fetch(self, keys: Sequence[bytes]) -> dict[bytes, CachedVector]:
-        """What is kept for `keys`; absent ones are left out."""
+        """Return what is kept for `keys`; absent ones are left out."""
         found: dict[bytes, CachedVector] = {}
         with self._errors(), self._open() as db:
             for first in range(0, len(keys), _KEYS_PER_QUERY):

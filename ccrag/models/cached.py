@@ -43,7 +43,7 @@ class TextModel(Protocol):
         ...
 
     def facts(self) -> dict[str, str]:
-        """What else a person may want to know, by name; may load the model."""
+        """Return what else a person may want to know, by name; may load the model."""
         ...
 
 
@@ -57,7 +57,7 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """All texts."""
+        """Return all texts."""
         return self.encoded + self.cached
 
     @property
@@ -136,7 +136,9 @@ class CachedEncoder:
         return known
 
     def _keep(self, keys: Sequence[bytes], output: ModelOutput) -> dict[bytes, CachedVector]:
-        """What the cache holds after `output` was offered to it: another process may be first."""
+        """
+        Return what the cache holds after `output` was offered to it: another process may be first.
+        """
         vectors = np.ascontiguousarray(output.vectors, dtype="<f4")
         if vectors.shape != (len(keys), self.dimension):
             raise InvariantError(

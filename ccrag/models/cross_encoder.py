@@ -69,7 +69,8 @@ def open_classifier(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
 
 def open_trainable(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
     """
-    A model to train: `folder` if it is a cross-encoder, else the encoder in it with a new head.
+    Return a model to train: `folder` if it is a cross-encoder, else the encoder in it with a new
+    head.
 
     Raises:
         ModelError: it cannot be loaded, or is a classifier with several scores.
@@ -96,7 +97,7 @@ def reading_once(model: CrossEncoder) -> AbstractContextManager[None]:
 
 
 def _architecture(folder: ModelFolder) -> str:
-    """What the weights in `folder` are, as its config.json says."""
+    """Return what the weights in `folder` are, as its config.json says."""
     try:
         config = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
         return str((config.get("architectures") or ["model without a head"])[0])
@@ -141,7 +142,7 @@ class LoadedPairModel:
 
     def logits(self, batches: Sequence[Sequence[tuple[str, str]]]) -> Iterator[list[float]]:
         """
-        The raw logits of each batch, in order.
+        Yield the raw logits of each batch, in order.
 
         Without the activation, which squeezes the best of them until they are all 1.0.
         """
@@ -161,12 +162,12 @@ class LoadedPairModel:
 
 
 def forward_scores(model: CrossEncoder, features: dict[str, Any]) -> Tensor:
-    """The logits of one batch, `(n_pairs,)`."""
+    """Return the logits of one batch, `(n_pairs,)`."""
     return forward_logits(model, features).flatten()
 
 
 def forward_logits(model: CrossEncoder, features: dict[str, Any]) -> Tensor:
-    """The logits of one batch, one column a label: `(n_pairs, n_labels)`."""
+    """Return the logits of one batch, one column a label: `(n_pairs, n_labels)`."""
     import torch
 
     on_device = {

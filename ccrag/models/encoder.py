@@ -52,7 +52,7 @@ class Encoder(Protocol):
     def model_id(self) -> str: ...
     @property
     def revision(self) -> str:
-        """The hub's commit, or a digest of the files' contents."""
+        """Return the hub's commit, or a digest of the files' contents."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class Encoder(Protocol):
 
 def encoder_identity(encoder: Encoder) -> dict[str, str]:
     """
-    What says that two encoders give a passage the same vector, as strings.
+    Return what says that two encoders give a passage the same vector, as strings.
 
     The prefix of queries is not part of it: it may be tried out on an index as it stands.
     """
@@ -134,7 +134,7 @@ def missing_extra(settings: EncoderSettings) -> str | None:
 
 
 def default_cache_folder() -> Path:
-    """Where vectors are kept unless the settings say otherwise."""
+    """Return where vectors are kept unless the settings say otherwise."""
     import platformdirs
 
     return platformdirs.user_cache_path("ccrag", appauthor=False) / "vectors"

@@ -94,7 +94,7 @@ def seeded(seed: int) -> Iterator[None]:
 def _batches(
     queries: Sequence[JudgedQuery], plan: TrainingPlan, rng: random.Random
 ) -> Iterator[list[Pair]]:
-    """The pairs of every step of an epoch."""
+    """Yield the pairs of every step of an epoch."""
     order = list(queries)
     rng.shuffle(order)
     for start in range(0, len(order), plan.queries_per_step):
@@ -150,7 +150,7 @@ def _parameters(
     model: CrossEncoder, batches: Sequence[list[Pair]], plan: TrainingPlan
 ) -> list[dict[str, Any]]:
     """
-    What is trained and how fast: a cross-encoder's every weight, or a new head's alone.
+    Return what is trained and how fast: a cross-encoder's every weight, or a new head's alone.
 
     With so few judgements, training the encoder below a new head only harms it.
     """
@@ -173,6 +173,6 @@ def _parameters(
 
 
 def _rate(at: int, total: int) -> float:
-    """The share of the learning rate at a step: up for a tenth of them, then down to 0."""
+    """Return the share of the learning rate at a step: up for a tenth of them, then down to 0."""
     warm_up = max(1, round(WARM_UP * total))
     return min(1.0, (at + 1) / warm_up) * (1 - at / total)

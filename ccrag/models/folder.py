@@ -33,7 +33,7 @@ class ModelFolder:
 
 def find_model(model: str, *, ways: str) -> ModelFolder:
     """
-    The folder of `model`: itself if it is one, else from the hub's cache, else from the hub.
+    Return the folder of `model`: itself if it is one, else from the hub's cache, else from the hub.
 
     Args:
         model: a folder, or a name on the Hugging Face hub.
@@ -52,7 +52,7 @@ def find_model(model: str, *, ways: str) -> ModelFolder:
 
 
 def _cached(model: str) -> Path | None:
-    """The hub's cached copy, if it is complete."""
+    """Return the hub's cached copy, if it is complete."""
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError

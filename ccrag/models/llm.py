@@ -45,7 +45,7 @@ class Llm(Protocol):
 
 
 def parameters_of(settings: LlmSettings) -> ChatParameters:
-    """What `settings` say, as a request carries it."""
+    """Return what `settings` say, as a request carries it."""
     return ChatParameters(
         model=settings.model,
         temperature=set_or_none(settings.temperature),
@@ -59,13 +59,14 @@ def parameters_of(settings: LlmSettings) -> ChatParameters:
 
 
 def set_or_none(value: T | Literal["unset"]) -> T | None:
-    """A parameter's value; None for one that is left to the server."""
+    """Return a parameter's value; None for one that is left to the server."""
     return None if value == "unset" else value
 
 
 def load_llm(settings: ProviderSettings) -> Llm:
     """
-    The model server of `settings`, its replies kept on disk if they say so; nothing is asked yet.
+    Return the model server of `settings`, its replies kept on disk if they say so; nothing is asked
+    yet.
 
     Raises:
         ModelError: the client's package is not installed.
@@ -81,7 +82,7 @@ def load_llm(settings: ProviderSettings) -> Llm:
 
 
 def default_reply_folder() -> Path:
-    """Where replies are kept unless the settings say otherwise."""
+    """Return where replies are kept unless the settings say otherwise."""
     import platformdirs
 
     return platformdirs.user_cache_path("ccrag", appauthor=False) / "replies"
@@ -89,7 +90,7 @@ def default_reply_folder() -> Path:
 
 def open_client(settings: ProviderSettings) -> "OpenAI":
     """
-    The official client, set up for `settings`: it retries by itself, with growing pauses.
+    Return the official client, set up for `settings`: it retries by itself, with growing pauses.
 
     Raises:
         ModelError: the package is not installed.
@@ -120,7 +121,9 @@ def open_client(settings: ProviderSettings) -> "OpenAI":
 
 
 def _key(settings: ProviderSettings) -> str:
-    """The key, or a stand-in for servers that ask for none; OpenAI's own goes to OpenAI alone."""
+    """
+    Return the key, or a stand-in for servers that ask for none; OpenAI's own goes to OpenAI alone.
+    """
     if settings.api_key is not None:
         return settings.api_key.get_secret_value()
     if settings.base_url.rstrip("/") != OPENAI_URL:
@@ -201,13 +204,13 @@ def client_errors(settings: ProviderSettings, *, secret: str) -> Iterator[None]:
 
 
 def _told(body: object) -> str:
-    """The server's own words in an error's body, if it has a usual form."""
+    """Return the server's own words in an error's body, if it has a usual form."""
     message = body.get("message") if isinstance(body, Mapping) else body
     return message if isinstance(message, str) else ""
 
 
 def _server(settings: ProviderSettings) -> str:
-    """The server's name alone: a URL may hold a password."""
+    """Return the server's name alone: a URL may hold a password."""
     return urlsplit(settings.base_url).hostname or "the model's server"
 
 

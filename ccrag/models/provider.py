@@ -47,7 +47,7 @@ class ProviderBatch:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Tell whether nothing more will come of it."""
         return self.status in ENDED
 
 
@@ -68,11 +68,11 @@ class BatchProvider(Protocol):
         ...
 
     def find(self, part_id: str) -> ProviderBatch | None:
-        """The newest batch of `part_id`, if there is one."""
+        """Return the newest batch of `part_id`, if there is one."""
         ...
 
     def look(self, batch_id: str) -> ProviderBatch:
-        """The batch as it is now."""
+        """Return the batch as it is now."""
         ...
 
     def download(self, file_id: str, path: Path) -> None:
@@ -160,7 +160,7 @@ class ServedBatches:
 
     def find(self, part_id: str) -> ProviderBatch | None:
         """
-        The newest batch of `part_id`. The provider's list is read once for many parts.
+        Return the newest batch of `part_id`. The provider's list is read once for many parts.
 
         Raises:
             ModelError: the provider cannot be reached, or refuses.
@@ -176,7 +176,7 @@ class ServedBatches:
 
     def look(self, batch_id: str) -> ProviderBatch:
         """
-        The batch as it is now.
+        Return the batch as it is now.
 
         Raises:
             ModelError: the provider cannot be reached, or does not know it.
@@ -211,7 +211,7 @@ class ServedBatches:
 
 
 def _batch(made: Any) -> ProviderBatch:
-    """The client's object as ours; what a provider leaves out counts as nothing."""
+    """Return the client's object as ours; what a provider leaves out counts as nothing."""
     metadata: Mapping[str, str] = made.metadata or {}
     counts, errors = made.request_counts, made.errors
     return ProviderBatch(

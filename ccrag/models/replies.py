@@ -37,7 +37,7 @@ class ReplyCache:
 
     def fetch(self, request: ChatRequest) -> ChatReply | None:
         """
-        The kept reply to `request`, marked as cached; None when there is none.
+        Return the kept reply to `request`, marked as cached; None when there is none.
 
         Raises:
             ModelError: the file cannot be read, or is no reply.

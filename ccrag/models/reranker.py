@@ -56,11 +56,11 @@ class PairModel(Protocol):
 
     @property
     def tokenizer(self) -> Any:
-        """A fast tokenizer of transformers."""
+        """Return a fast tokenizer of transformers."""
         ...
 
     def logits(self, batches: Sequence[Sequence[tuple[str, str]]]) -> Iterator[list[float]]:
-        """One score per pair, batch by batch; a pair that is too long would be cut."""
+        """Return one score per pair, batch by batch; a pair that is too long would be cut."""
         ...
 
 
@@ -155,7 +155,10 @@ class CrossEncoderReranker:
         )
 
     def _cut_query(self, query: str) -> tuple[str, int]:
-        """The query, or of a very long one the beginning that leaves half of the room for texts."""
+        """
+        Return the query, or of a very long one the beginning that leaves half of the room for
+        texts.
+        """
         [(word_of, offsets)] = self._tokenised([query])
         most = self.max_tokens // 2
         if len(word_of) <= most:
@@ -187,7 +190,7 @@ class CrossEncoderReranker:
             yield encoded.word_ids(index), encoded["offset_mapping"][index]
 
     def _best(self, query: str, windows: Sequence[_Window], *, query_tokens: int) -> list[float]:
-        """The best window's score of each text, by its index."""
+        """Return the best window's score of each text, by its index."""
         best: dict[int, float] = {}
         batches = list(self._batches(windows, query_tokens=query_tokens))
         pairs = [[(query, window.text) for window in batch] for batch in batches]

@@ -20,7 +20,7 @@ def scores_by_id(
     reranker: Reranker, query_text: str, texts: Mapping[K, str]
 ) -> tuple[dict[K, float], list[Note]]:
     """
-    The score of each text under its own key, and what the trace should hold about it.
+    Return the score of each text under its own key, and what the trace should hold about it.
 
     No texts: no scores and no call. For passages: `{passage.passage_id: passage.text}`.
 
@@ -50,7 +50,7 @@ def cosine_scores(
     candidates: Sequence[CandidateSentence],
 ) -> dict[SentenceKey, float]:
     """
-    The bi-encoder's scores for `answering.evidence.choose`: cosine with the query.
+    Return the bi-encoder's scores for `answering.evidence.choose`: cosine with the query.
 
     Args:
         query_vector: `(dim,)`, of unit length.

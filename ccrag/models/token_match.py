@@ -52,7 +52,7 @@ class _Memory:
         self._lock = Lock()
 
     def of(self, keys: Iterable[bytes]) -> dict[bytes, Tensor]:
-        """What is known of these texts."""
+        """Return what is known of these texts."""
         with self._lock:
             return {key: self._known[key] for key in keys if key in self._known}
 
@@ -91,7 +91,7 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
         return features | {"query": _padded(queries), "text": _padded(texts)}
 
     def _begun(self, ids: Tensor) -> Tensor:
-        """The pair's second text with the sign that opens a first one."""
+        """Return the pair's second text with the sign that opens a first one."""
         twice = len(ids) > 1 and int(ids[0]) == self.tokenizer.sep_token_id  # RoBERTa's pairs
         return torch.cat([ids.new_tensor([self.tokenizer.cls_token_id]), ids[int(twice) :]])
 
@@ -123,7 +123,7 @@ def _padded(texts: Sequence[Tensor]) -> Tokens:
 
 
 def _held(rows: Sequence[Tensor]) -> Tensor:
-    """Which places rows of different lengths hold when they are padded: `(n, longest)`."""
+    """Return which places rows of different lengths hold when they are padded: `(n, longest)`."""
     lengths = torch.tensor([len(row) for row in rows], device=rows[0].device)
     return torch.arange(int(lengths.max()), device=lengths.device) < lengths[:, None]
 
@@ -175,7 +175,7 @@ class TokenMatch(Module):  # type: ignore[misc]
         )
 
     def _parts(self, tokens: Tokens) -> Tensor:
-        """What tokens ask, are found by and say: `(3, n, heads, tokens, dim / heads)`."""
+        """Return what tokens ask, are found by and say: `(3, n, heads, tokens, dim / heads)`."""
         parts = self.inputs(self.norm(tokens.vectors)).unflatten(-1, (3, self.heads, -1))
         return cast(Tensor, parts.permute(2, 0, 3, 1, 4))
 
@@ -192,12 +192,12 @@ class TokenMatch(Module):  # type: ignore[misc]
 
 
 def _after_first(separators: Tensor) -> Tensor:
-    """Whether a separator lies before each token: what follows the query and its separator."""
+    """Tell whether a separator lies before each token: what follows the query and its separator."""
     return (separators.long().cumsum(1) - separators.long()) > 0
 
 
 def new_match_model(encoder: Path, *, device: str | None) -> CrossEncoder:
-    """An encoder's folder with an untrained head on it."""
+    """Return an encoder's folder with an untrained head on it."""
     tower = ApartTransformer(str(encoder))
     dimension = int(tower.model.config.hidden_size)
     heads = HEADS if dimension % HEADS == 0 else 1
@@ -205,7 +205,7 @@ def new_match_model(encoder: Path, *, device: str | None) -> CrossEncoder:
 
 
 def is_match_model(folder: Path) -> bool:
-    """Whether `folder` holds a model that was made here."""
+    """Tell whether `folder` holds a model that was made here."""
     return (folder / HEAD_FOLDER / "config.json").exists()
 
 

@@ -31,7 +31,7 @@ class TokenEncoder(Protocol):
     """Gives the tokens of texts with a vector each; safe to call from several threads."""
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """One per text, in order; of a text longer than the model reads, its beginning."""
+        """Return each text's token vectors; a text that is too long is cut at its end."""
         ...
 
 
@@ -65,7 +65,7 @@ class TransformerTokens:
         self._lock = Lock()
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """One per text, in order; texts seen lately are not encoded again."""
+        """Return each text's token vectors; texts seen lately are not encoded again."""
         with self._lock:
             found = {text: self._kept[text] for text in texts if text in self._kept}
             unknown = [text for text in dict.fromkeys(texts) if text not in found]
@@ -75,7 +75,7 @@ class TransformerTokens:
         return [found[text] for text in texts]
 
     def _encoded(self, texts: Sequence[str]) -> Iterator[TokenVectors]:
-        """Each core encodes its own text."""
+        """Yield the vectors of each text, in order; each core encodes a text of its own."""
         if texts:
             run = partial(_forward, self._model.loaded())
             with one_thread_per_operation() as workers:

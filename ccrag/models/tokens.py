@@ -17,7 +17,8 @@ _COPY = "copy its tokenizer.json here and give the path (--set budget.tokenizer=
 
 def load_token_counter(name: str | None) -> TokenCounter:
     """
-    The counter of the tokenizer `name`: a file, a folder or a model's name; None: the estimate.
+    Return the counter of the tokenizer `name`: a file, a folder or a model's name; None: the
+    estimate.
 
     Special tokens are not counted.
 
@@ -45,7 +46,8 @@ def load_token_counter(name: str | None) -> TokenCounter:
 
 def tokenizer_identity(name: str | None) -> str:
     """
-    What tells the counts of `load_token_counter(name)` from others': hex digits, or `ESTIMATE`.
+    Return what tells the counts of `load_token_counter(name)` from others': hex digits, or
+    `ESTIMATE`.
 
     Raises:
         ModelError: there is no such tokenizer.

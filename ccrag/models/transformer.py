@@ -84,7 +84,7 @@ class TransformerModel:
         self._loading = Lock()
 
     def identity(self) -> dict[str, str]:
-        """What says that two models give the same vectors, wherever their files are."""
+        """Return what says that two models give the same vectors, wherever their files are."""
         return {"kind": "transformer", "revision": self.revision, **self.options}
 
     @property
@@ -101,7 +101,7 @@ class TransformerModel:
 
     def loaded(self) -> SentenceTransformer:
         """
-        The model in memory.
+        Return the model in memory.
 
         Raises:
             ModelError: the files are no model that can be loaded, or this machine is no fit.
@@ -139,7 +139,7 @@ class TransformerModel:
         return {"max tokens": str(self.max_tokens), "folder": str(self.folder.path), **prompts}
 
     def _pieces(self, texts: Sequence[str], prefix: str) -> tuple[list[Piece], list[bool]]:
-        """What is to be encoded, and which texts lose their end."""
+        """Return what is to be encoded, and which texts lose their end."""
         tokenizer = self.loaded().tokenizer
         limit, special = self.max_tokens, tokenizer.num_special_tokens_to_add()
         before = len(tokenizer(prefix, add_special_tokens=False)["input_ids"]) if prefix else 0
@@ -233,7 +233,7 @@ def _load(folder: ModelFolder, settings: EncoderSettings) -> SentenceTransformer
 
 
 def _cpu_has_bf16() -> bool:
-    """Whether the processor multiplies bf16 itself; emulated, it is slower than fp32."""
+    """Tell whether the processor multiplies bf16 itself; emulated, it is slower than fp32."""
     import torch
 
     if not hasattr(torch.cpu, "get_capabilities"):  # torch before 2.10
@@ -242,7 +242,7 @@ def _cpu_has_bf16() -> bool:
 
 
 def stated_dimension(folder: ModelFolder) -> int | None:
-    """What the last module that changes a vector's length says in its config.json."""
+    """Return what the last module that changes a vector's length says in its config.json."""
     try:
         modules = json.loads((folder.path / "modules.json").read_text(encoding="utf-8"))
         paths = [folder.path / module["path"] / "config.json" for module in modules]

@@ -36,7 +36,9 @@ def token_windows(
 
 
 def _end(bounds: Sequence[int], start: int, max_tokens: int) -> int:
-    """The last word boundary that a window from `start` reaches; inside a word that is longer."""
+    """
+    Return the last word boundary that a window from `start` reaches; inside a word that is longer.
+    """
     reach = min(start + max_tokens, bounds[-1])
     last = bisect_right(bounds, reach) - 1
     return bounds[last] if last >= 0 and bounds[last] > start else reach
@@ -45,7 +47,9 @@ def _end(bounds: Sequence[int], start: int, max_tokens: int) -> int:
 def _next_start(
     bounds: Sequence[int], start: int, end: int, *, max_tokens: int, overlap: int
 ) -> int:
-    """The earliest word boundary that repeats at most `overlap` and leaves room for a new word."""
+    """
+    Return the earliest word boundary that repeats at most `overlap` and leaves room for a new word.
+    """
     word_end = bounds[bisect_right(bounds, end)]
     earliest = max(end - overlap, word_end - max_tokens, start + 1)
     if earliest >= end:

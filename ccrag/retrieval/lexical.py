@@ -26,7 +26,7 @@ K = TypeVar("K")
 
 
 def own_text(passage: Passage) -> str:
-    """A passage's text as it stands."""
+    """Return a passage's text as it stands."""
     return passage.text
 
 

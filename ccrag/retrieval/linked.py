@@ -27,12 +27,12 @@ class Sentence:
 
     @property
     def key(self) -> SentenceKey:
-        """What its scores are filed under."""
+        """Return what its scores are filed under."""
         return self.passage.doc_id, self.span.start, self.span.end
 
     @property
     def text(self) -> str:
-        """The document's text at `span`."""
+        """Return the document's text at `span`."""
         return self.passage.slice(self.span)
 
 
@@ -62,11 +62,11 @@ class Pool:
 
     @property
     def sentences(self) -> list[Sentence]:
-        """All but blank ones, in the same order."""
+        """Return all but blank ones, in the same order."""
         return [sentence for sentence in self.ordered if sentence.text.strip()]
 
     def run(self, sentence: Sentence) -> tuple[Sentence, ...]:
-        """A sentence and its neighbours, as far as they stand beside it in its section."""
+        """Return a sentence and its neighbours, as far as they stand beside it in its section."""
         at = self._place[sentence.key]
         first = last = at
         while first > max(0, at - self._window) and self._touch(first - 1, first):
@@ -77,7 +77,9 @@ class Pool:
         return tuple(self.ordered[first : last + 1])
 
     def runs_around(self, sentence: Sentence) -> Iterator[str]:
-        """What a run of `sentence` could say where some of its neighbours are not in the pool."""
+        """
+        Yield what a run of `sentence` could say where some of its neighbours are not in the pool.
+        """
         run = self.run(sentence)
         at = run.index(sentence)
         for first in range(at + 1):
@@ -86,11 +88,11 @@ class Pool:
                 yield " ".join(" ".join(texts).split())
 
     def run_text(self, sentence: Sentence) -> str:
-        """What a run says."""
+        """Return what a run says."""
         return " ".join(" ".join(neighbour.text for neighbour in self.run(sentence)).split())
 
     def _touch(self, at: int, after: int) -> bool:
-        """Whether nothing but white space stands between two sentences of a section."""
+        """Tell whether nothing but white space stands between two sentences of a section."""
         one, other = self.ordered[at], self.ordered[after]
         if (one.passage.doc_id, one.passage.section) != (
             other.passage.doc_id,
@@ -141,7 +143,7 @@ def _reciprocal(rank: int | None, k: int) -> float:
 
 
 def opener(scores: Scores) -> SentenceKey | None:
-    """The sentence that opens its unit: the best, ties by place; None when there is none."""
+    """Return the sentence that opens its unit: the best, ties by place; None when there is none."""
     return min(scores, key=lambda key: (-scores[key], key), default=None)
 
 
@@ -215,7 +217,7 @@ class _Choosing:
         return True
 
     def _worth(self, doc_id: DocId) -> float:
-        """What the next run of a document counts."""
+        """Return what the next run of a document counts."""
         runs = self._runs[doc_id]
         bonus = self._rules.bonus if doc_id in self._unit and not runs else 0.0
         score = self._scores[self._waiting[doc_id][0].key]
@@ -238,7 +240,7 @@ class _Choosing:
             del self._waiting[doc_id]
 
     def by_document(self) -> dict[DocId, list[Sentence]]:
-        """The sentences taken."""
+        """Return the sentences taken."""
         chosen: dict[DocId, list[Sentence]] = {doc_id: [] for doc_id in self._tokens}
         for sentence in self._pool.ordered:
             if sentence.key in self._taken:

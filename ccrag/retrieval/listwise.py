@@ -55,7 +55,7 @@ class _Shown:
     cut: bool
 
     def line(self, name: str) -> str:
-        """One JSON object on one line that nothing in it can end."""
+        """Return one JSON object on one line that nothing in it can end."""
         title = {"title": self.title} if self.title else {}
         return quoted_object({"id": name, **title, "text": self.text})
 
@@ -106,7 +106,9 @@ def rerank_listwise(
 
 
 def listwise_request(lines: Sequence[str], question: str, listwise: Listwise) -> ChatRequest:
-    """The request that asks for an order of passages, given as the lines they are shown in."""
+    """
+    Return the request that asks for an order of passages, given as the lines they are shown in.
+    """
     names = [label(place) for place in range(len(lines))]
     messages = listwise.prompt.messages(
         question=quoted(question), passages=list(lines), count=len(lines)
@@ -125,7 +127,7 @@ def listwise_request(lines: Sequence[str], question: str, listwise: Listwise) ->
 def _ordered(
     window: Sequence[_Shown], question: str, listwise: Listwise, ask: Ask, done: Reranked
 ) -> Order | None:
-    """The order of one window; None when there is none, and `done` says why."""
+    """Return the order of one window; None when there is none, and `done` says why."""
     lines = [item.line(label(place)) for place, item in enumerate(window)]
     request = listwise_request(lines, question, listwise)
     try:
@@ -150,7 +152,7 @@ def _read(reply: ChatReply, count: int) -> tuple[Order, list[str]]:
 
 
 def _window_start(sizes: Sequence[int], end: int, budget: int) -> int:
-    """Where the longest window that ends at `end` and fits begins; any two passages fit."""
+    """Return where the longest window that ends at `end` and fits begins; any two passages fit."""
     start, total = end, 0
     while start > 0 and total + sizes[start - 1] <= budget:
         start -= 1
@@ -159,7 +161,9 @@ def _window_start(sizes: Sequence[int], end: int, budget: int) -> int:
 
 
 def _carried(sizes: Sequence[int], start: int, end: int, budget: int) -> int:
-    """How many of a window's best the next one ends with: up to half, with room for one more."""
+    """
+    Return how many of a window's best the next one ends with: up to half, with room for one more.
+    """
     room = budget - sizes[start - 1] - sizes[start]
     carried = 1
     while carried < (end - start) // 2 and sizes[start + carried] <= room:
@@ -180,7 +184,7 @@ def _show(passage: Passage, max_tokens: int) -> _Shown:
 
 
 def _fitting(text: str, max_tokens: int) -> str:
-    """The beginning of `text` that is at most so long."""
+    """Return the beginning of `text` that is at most so long."""
     while (tokens := estimate_tokens(text)) > max_tokens:
         text = text[: len(text) * max_tokens // tokens]
     return text

@@ -55,13 +55,13 @@ class _Found(NamedTuple):
 
 
 def label(place: int) -> str:
-    """What the passage at `place`, from 0, is called in a prompt: `p1`, `p2`, …"""
+    """Return what the passage at `place`, from 0, is called in a prompt: `p1`, `p2`, …"""
     return f"p{place + 1}"
 
 
 def read_order(text: str, count: int) -> Order:
     """
-    The order that a reply gives to `count` passages, which were shown as `label` names them.
+    Return the order that a reply gives to `count` passages, which were shown as `label` names them.
 
     Never raises. Read are `{"order": […]}`, also with prose around it, under another key, cut off
     or not quite JSON; a bare list; and `[3] > [1]`. Ids count as labels or as numbers from 1.
@@ -109,7 +109,7 @@ def _in_object(text: str) -> _Found | None:
 
 
 def _under_key(value: Any) -> tuple[str, Any] | None:
-    """The first known key of an object and what it holds, through objects within."""
+    """Return the first known key of an object and what it holds, through objects within."""
     under: tuple[str, Any] | None = None
     while isinstance(value, Mapping):
         held = {str(key).strip().casefold(): inner for key, inner in value.items()}
@@ -142,7 +142,7 @@ def _labels_in(text: str) -> list[Any]:
 
 
 def _in_list(text: str) -> _Found | None:
-    """The JSON list that names most, of equal ones the last."""
+    """Return the JSON list that names most, of equal ones the last."""
     lists = [value for value in json_values(text) if isinstance(value, list)]
     if not lists:
         return None
@@ -169,7 +169,7 @@ def _repeated(names: Sequence[tuple[Any, int]], count: int) -> Iterator[str]:
 
 
 def _told(what: str, of: Iterator[str]) -> Iterator[str]:
-    """One line on `what`, with the first of them; none when there are none."""
+    """Yield one line on `what`, with the first of them; none when there are none."""
     told = list(dict.fromkeys(of))
     if told:
         more = f" and {len(told) - MAX_TOLD} more" if len(told) > MAX_TOLD else ""

@@ -98,7 +98,9 @@ def searched(text: str) -> str:
 
 
 def search_text(section: Sequence[str], text: str) -> str:
-    """What a passage is encoded and read by a model as: its headings, then its plain words."""
+    """
+    Return what a passage is encoded and read by a model as: its headings, then its plain words.
+    """
     return f"{' > '.join(map(plain, section))}\n{plain(text)}" if section else plain(text)
 
 
@@ -108,18 +110,21 @@ def passage_search_text(passage: Passage) -> str:
 
 
 def text_of_passages(*, is_plain: bool) -> Callable[[Passage], str]:
-    """What models read of a passage: in plain form under its headings, or its text as it stands."""
+    """
+    Return what models read of a passage: in plain form under its headings, or its text as it
+    stands.
+    """
     return passage_search_text if is_plain else own_text
 
 
 def passage_searched(passage: Passage) -> str:
-    """What BM25 searches of a passage: its headings and its text, `searched`."""
+    """Return what BM25 searches of a passage: its headings and its text, `searched`."""
     return searched(_under(passage.section, passage.text))
 
 
 def searched_fields(passages: Sequence[Passage]) -> list[JSON]:
     """
-    What a document's passages are found by, one object each.
+    Return what a document's passages are found by, one object each.
 
     `searched`: headings and text. `outline`: headings and how the section begins, the same for all
     passages of a section.
@@ -138,7 +143,7 @@ def searched_fields(passages: Sequence[Passage]) -> list[JSON]:
 
 def query_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
     """
-    What is searched for of a question: `searched`, without the words that only ask.
+    Return what is searched for of a question: `searched`, without the words that only ask.
 
     A question of nothing else is searched as it is.
     """
@@ -147,7 +152,7 @@ def query_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 def _asked(text: str) -> str:
-    """Who asks for Table 2 does not ask for whatever else is numbered 2."""
+    """Return a query's words, Table 2 as `table2`: without a 2, which stands elsewhere too."""
     text = _ASKING_CHINESE.sub(" ", text)
     bare = plain(text)
     named = _CHINESE_NUMBERED.sub(" ", _NUMBERED.sub(r" \1 ", bare))

@@ -25,7 +25,8 @@ class TokenVectors(NamedTuple):
 
 def token_weights(query: TokenVectors, texts: Sequence[TokenVectors]) -> NDArray[np.float64]:
     """
-    Each query token's share of the whole, by its idf over `texts`: `(n_query_tokens,)`, sum 1.
+    Return each query token's share of the whole, by its idf over `texts`: `(n_query_tokens,)`, sum
+    1.
 
     idf = ln(1 + (N - df + .5) / (df + .5)), as in BM25. A query without tokens has no weights.
     """

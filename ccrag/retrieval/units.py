@@ -87,7 +87,7 @@ def score_units(
 
 
 def holds(part: UnitPart, start: int) -> bool:
-    """Whether what starts at `start` of the part's document belongs to the part."""
+    """Tell whether what starts at `start` of the part's document belongs to the part."""
     return part.start <= start < part.end
 
 
@@ -106,7 +106,7 @@ class Chosen:
 
     @property
     def parts(self) -> tuple[UnitPart, ...]:
-        """All that is read of, whole or in part, in the unit's order."""
+        """Return all that is read of, whole or in part, in the unit's order."""
         partly = () if self.partly is None else (self.partly,)
         return tuple(sorted((*self.unit.parts, *partly), key=lambda p: (p.ordinal, p.start)))
 

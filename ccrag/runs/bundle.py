@@ -72,7 +72,7 @@ def _runs(result: Result, documents: Mapping[DocId, Document]) -> list[_Run]:
 
 
 def _touch(run: _Run, passage: Passage, documents: Mapping[DocId, Document]) -> bool:
-    """Whether nothing but white space lies between, inside one section of one document."""
+    """Tell whether nothing but white space lies between, inside one section of one document."""
     last = run.passages[-1]
     if (last.doc_id, last.section) != (passage.doc_id, passage.section):
         return False
@@ -116,7 +116,7 @@ def _span(
 
 
 def _next(result: Result) -> JSON:
-    """What a reader who lacks something may do; by the question's words alone."""
+    """Return what a reader who lacks something may do; by the question's words alone."""
     asked = _terms(query_parts((Part(result.query.text, 1.0),)))
     read = [result.passages[passage_id] for passage_id in result.read]
     held = {term for passage in read for term in unique_terms(passage_searched(passage))}

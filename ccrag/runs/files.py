@@ -56,17 +56,19 @@ class Written:
 
 
 def pipeline_json(settings: Settings) -> dict[str, Any]:
-    """The stages' settings, without engine, node and output: what decides answers, no secrets."""
+    """
+    Return the stages' settings, without engine, node and output: what decides answers, no secrets.
+    """
     return settings.model_dump(mode="json", include=set(PipelineSettings.model_fields))
 
 
 def prompt_of(settings: PipelineSettings) -> Prompt | None:
-    """The prompt of generated answers; None when answers are extractive."""
+    """Return the prompt of generated answers; None when answers are extractive."""
     return load_prompt(settings.answer.prompt) if settings.answer.generator == "llm" else None
 
 
 def stage_prompts_of(settings: PipelineSettings) -> dict[str, Prompt]:
-    """The prompts of stages before the answer that ask a language model, by the stage."""
+    """Return the prompts of stages before the answer that ask a language model, by the stage."""
     names: dict[str, str] = {}
     if asks_for_rewrites(settings):
         names["rewrite"] = settings.rewrite.prompt
@@ -76,13 +78,13 @@ def stage_prompts_of(settings: PipelineSettings) -> dict[str, Prompt]:
 
 
 def prompt_json(prompt: Prompt) -> JSON:
-    """A prompt as provenance has it."""
+    """Return a prompt as provenance has it."""
     return {"label": prompt.label, "digest": prompt.digest, "text": prompt.text}
 
 
 def entry_of(result: Result, settings: Settings, shape: Shape | None = None) -> Entry:
     """
-    All that the files hold about one query; JSON throughout.
+    Return all that the files hold about one query; JSON throughout.
 
     Args:
         shape: of the file of answers; None: LongEval's.

@@ -90,7 +90,7 @@ def differences(head: JSON, parts: JSON) -> list[str]:
 
 
 def _settings(theirs: object, here: object, section: str) -> Iterator[str]:
-    """Every setting that differs, with both values."""
+    """Yield every setting that differs, with both values."""
     if isinstance(theirs, Mapping) and isinstance(here, Mapping):
         for key in sorted(theirs.keys() | here.keys()):
             name = f"{section}.{key}" if section else str(key)
@@ -100,7 +100,7 @@ def _settings(theirs: object, here: object, section: str) -> Iterator[str]:
 
 
 def _query_json(query: Query) -> list[Any]:
-    """All of a query that decides its answer."""
+    """Return all of a query that decides its answer."""
     candidates = query.candidates
     turns = [[turn.speaker, turn.text] for turn in query.turns]
     return [query.query_id, query.text, candidates.doc_ids, candidates.collection, turns]

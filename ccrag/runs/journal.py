@@ -48,7 +48,9 @@ class Journal:
         self._file = path.open("ab")
 
     def _read(self, run_digest: str) -> bool:
-        """Whether there is a whole first line; what follows it is taken, a torn end cut off."""
+        """
+        Tell whether there is a whole first line; what follows it is taken, a torn end cut off.
+        """
         end = 0
         with self.path.open("rb") as file:
             for line in file:
@@ -81,11 +83,11 @@ class Journal:
         self._file.flush()
 
     def keys(self) -> Iterator[str]:
-        """The keys that have an entry, in the order they first came."""
+        """Return the keys that have an entry, in the order they first came."""
         return iter(self._offsets)
 
     def entries(self, keys: Iterable[str]) -> Iterator[Entry]:
-        """The entries of `keys` that have one, in that order."""
+        """Yield the entries of `keys` that have one, in that order."""
         with self.path.open("rb") as file:
             for key in keys:
                 if key in self._offsets:

@@ -17,7 +17,7 @@ LIBRARIES = ("ccrag", "opensearch", "opensearch-py")
 
 def metadata_text(settings: Settings, *, run_id: str, prompt: Prompt | None) -> str:
     """
-    The file's text.
+    Return the file's text.
 
     Args:
         prompt: of a generated answer; None when answers are extractive.
@@ -49,7 +49,7 @@ def _retrieval(settings: Settings) -> ir_metadata.RetrievalEntry:
 
 
 def _by_model(settings: Settings) -> list[str]:
-    """What a language model does for the ranking."""
+    """Return what a language model does for the ranking."""
     model = _model(settings.llm)
     rewrites = [f"Questions rewritten by {model}."] if asks_for_rewrites(settings) else []
     listwise = settings.rerank.method == "listwise"

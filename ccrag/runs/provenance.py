@@ -22,7 +22,7 @@ def result_json(result: Result) -> JSON:
 
 
 def answer_json(result: Result) -> JSON:
-    """The answer, its references and evidence, and the passages it was read from."""
+    """Return the answer, its references and evidence, and the passages it was read from."""
     return {
         "query_id": result.query.query_id,
         "query": result.query.text,
@@ -44,7 +44,7 @@ def strength_json(strength: Strength | None) -> JSON | None:
 
 
 def unit_json(unit: Unit) -> JSON:
-    """A unit as it was read: its documents in reading order."""
+    """Return a unit as it was read: its documents in reading order."""
     return {
         "unit_id": unit.unit_id,
         "documents": list(dict.fromkeys(part.doc_id for part in unit.parts)),
@@ -52,13 +52,13 @@ def unit_json(unit: Unit) -> JSON:
 
 
 def _ranked(result: Result) -> list[Passage]:
-    """The passages of the final ranking, best first, as far as their texts were fetched."""
+    """Return the passages of the final ranking, best first, as far as their texts were fetched."""
     known = result.passages
     return [known[hit.passage_id] for hit in result.ranking if hit.passage_id in known]
 
 
 def trace_json(result: Result) -> JSON:
-    """The variants, every ranking, the notes, seconds per stage, and calls to models."""
+    """Return the variants, every ranking, the notes, seconds per stage, and calls to models."""
     trace = result.trace
     return {
         "variants": [{"name": v.name, "text": v.text} for v in trace.variants],
@@ -71,7 +71,7 @@ def trace_json(result: Result) -> JSON:
 
 
 def _answerability_json(decision: Answerability | None) -> JSON:
-    """The decision with its features; nothing where nobody decided."""
+    """Return the decision with its features; nothing where nobody decided."""
     if decision is None:
         return {}
     rounded = {
@@ -93,7 +93,7 @@ def _answerability_json(decision: Answerability | None) -> JSON:
 
 
 def ranking_json(ranking: Ranking) -> JSON:
-    """A ranking as `[passage_id, score]` pairs, best first."""
+    """Return a ranking as `[passage_id, score]` pairs, best first."""
     return {
         "stage": ranking.stage,
         "hits": [[hit.passage_id, round(hit.score, 9)] for hit in ranking],
@@ -101,7 +101,7 @@ def ranking_json(ranking: Ranking) -> JSON:
 
 
 def evidence_json(evidence: Evidence) -> JSON:
-    """One evidence span; `text` is the document's text at `start:end`."""
+    """Return one evidence span; `text` is the document's text at `start:end`."""
     return {
         "evidence_id": evidence.evidence_id,
         "passage_id": evidence.passage_id,
@@ -115,7 +115,7 @@ def evidence_json(evidence: Evidence) -> JSON:
 
 
 def passage_json(passage: Passage) -> JSON:
-    """Where a passage stands; its text is the document's at `start:end`."""
+    """Return where a passage stands; its text is the document's at `start:end`."""
     return {
         "passage_id": passage.passage_id,
         "doc_id": passage.doc_id,

@@ -28,7 +28,7 @@ def shape_of(
     format_: Format, settings: Settings, contexts: Mapping[QueryId, Sequence[JSON]] | None = None
 ) -> Shape:
     """
-    The shape that a shared task asks for.
+    Return the shape that a shared task asks for.
 
     Args:
         contexts: those that the tasks of MTRAGEval's task B give, as they came.
@@ -63,7 +63,7 @@ def longeval_shape(settings: Settings) -> Shape:
 
 
 def run_id_of(settings: Settings) -> str:
-    """The run's tag: `output.run_id`, or the pipeline's name."""
+    """Return the run's tag: `output.run_id`, or the pipeline's name."""
     return settings.output.run_id or settings.name
 
 

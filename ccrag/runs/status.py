@@ -120,7 +120,7 @@ def _differences(head: JSON, parts: JSON | None) -> tuple[str, ...]:
 
 
 def _head(path: Path, *, close: str) -> JSON:
-    """The object in the first line, `close` ending its JSON; empty where there is none."""
+    """Return the object in the first line, `close` ending its JSON; empty where there is none."""
     with path.open("rb") as file:
         first = file.readline()
     try:

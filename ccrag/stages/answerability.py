@@ -50,7 +50,7 @@ class Measuring:
         self._entails = entails
 
     def features(self, ways: Sequence[Way]) -> list[dict[str, float]]:
-        """One mapping per way; sentences of all of them are encoded in one call."""
+        """Return one mapping per way; sentences of all of them are encoded in one call."""
         closest = self._closest(ways)
         return [
             {**features(self._seen(way, cosine)), **self._by_models(way)}
@@ -75,7 +75,7 @@ class Measuring:
         )
 
     def _closest(self, ways: Sequence[Way]) -> list[float | None]:
-        """The best cosine of each way's question and evidence; None without an encoder."""
+        """Return the best cosine of each way's question and evidence; None without an encoder."""
         if self._encoder is None:
             return [None] * len(ways)
         texts = list(dict.fromkeys(item.text for way in ways for item in way.evidence))

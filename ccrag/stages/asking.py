@@ -76,7 +76,7 @@ def encode_wordings(
 
 def _mean(parts: Iterable[Part], vectors: dict[str, Vector]) -> Vector:
     """
-    The weighted mean of the parts' vectors at unit length.
+    Return the weighted mean of the parts' vectors at unit length.
 
     Its cosine with a passage orders passages as the weighted sum of the parts' cosines does.
     """
@@ -86,7 +86,7 @@ def _mean(parts: Iterable[Part], vectors: dict[str, Vector]) -> Vector:
 
 
 def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
-    """The first lists of a query; the original's best passages come whole, for feedback."""
+    """Return the first lists of a query; the original's best passages come whole, for feedback."""
     texts = settings.feedback.passages if settings.feedback.enabled else 0
     asks: list[Ask] = []
     for source in settings.retrieval.lists:
@@ -106,7 +106,7 @@ def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
 
 
 def needs_query_vectors(settings: PipelineSettings) -> bool:
-    """Whether a stage compares a vector of the query with something."""
+    """Tell whether a stage compares a vector of the query with something."""
     by_signal = settings.rerank.method == "signals" and not {"dense", "sentence"}.isdisjoint(
         signal_weights(settings)
     )
@@ -115,13 +115,13 @@ def needs_query_vectors(settings: PipelineSettings) -> bool:
 
 
 def reads_by_cosine(settings: PipelineSettings) -> bool:
-    """Whether evidence is scored by cosines with the question."""
+    """Tell whether evidence is scored by cosines with the question."""
     return settings.evidence.scorer in ("bi-encoder", "fused")
 
 
 def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | None) -> list[JSON]:
     """
-    The searches of a query's first round, as they would be sent; sends nothing.
+    Return the searches of a query's first round, as they would be sent; sends nothing.
 
     Raises:
         InputError: a language model would have to be asked first.

@@ -35,7 +35,7 @@ _WITHOUT_EFFECT = {
 
 def load_calibration(name: str) -> Calibration | None:
     """
-    The calibration of a packaged name (`mtrag`), or of a file whose name ends in `.json`.
+    Return the calibration of a packaged name (`mtrag`), or of a file whose name ends in `.json`.
 
     `none` is None.
 
@@ -80,7 +80,9 @@ def write_calibration(calibration: Calibration, path: Path) -> None:
 
 
 def made_with(settings: PipelineSettings) -> dict[str, str]:
-    """The settings that decide the features, by `section.key`; for `Calibration.made_with`."""
+    """
+    Return the settings that decide the features, by `section.key`; for `Calibration.made_with`.
+    """
     by_model = asks_for_rewrites(settings) or settings.rerank.method == "listwise"
     sections = _STAGES | ({"rewrite", "llm"} if by_model else set())
     if settings.select.read != "passages":

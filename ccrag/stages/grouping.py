@@ -51,13 +51,17 @@ class UnitGrouping:
         return regroup(parts, max_tokens=settings.max_tokens, versions_together=together)
 
     def _groups_anew(self, query: Query) -> bool:
-        """Whether units are made of the candidates alone; of the whole index they are the same."""
+        """
+        Tell whether units are made of the candidates alone; of the whole index they are the same.
+        """
         units, candidates = self._settings.units, query.candidates
         named = candidates.doc_ids is not None or candidates.collection is not None
         return named and units.within == "candidates" and units.grouping == "links"
 
     def _stored_parts(self, ways: Sequence[Way]) -> list[Parts]:
-        """The parts of all units that a ranked passage stands in, and of their other versions."""
+        """
+        Return the parts of all units that a ranked passage stands in, and of their other versions.
+        """
         depth, newest = self._settings.rerank.shortlist, self._settings.units.newest
         ranked = [sorted({hit.doc_id for hit in way.current().hits[:depth]}) for way in ways]
         own = self._parts_among(
@@ -77,7 +81,7 @@ class UnitGrouping:
         return [_united(*found) for found in zip(own, whole, other, strict=True)]
 
     def _parts_among(self, asked: Sequence[tuple[Query, Among]]) -> list[Parts]:
-        """One list per ask; nothing is asked where there are no values."""
+        """Return one list per ask; nothing is asked where there are no values."""
         wanted = [at for at, (_, (_, values)) in enumerate(asked) if values]
         answers = self._index.unit_parts([asked[at] for at in wanted]) if wanted else []
         found = dict(zip(wanted, answers, strict=True))
@@ -85,7 +89,7 @@ class UnitGrouping:
 
 
 def _united(*found: Parts) -> Parts:
-    """The parts of several answers, each once."""
+    """Return the parts of several answers, each once."""
     parts: dict[tuple[DocId, int], UnitPart] = {}
     for held in found:
         if isinstance(held, EngineError):

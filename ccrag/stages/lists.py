@@ -37,14 +37,14 @@ class Ask:
 
     @property
     def stage(self) -> str:
-        """What the ranking is called, e.g. `bm25:keywords`."""
+        """Return what the ranking is called, e.g. `bm25:keywords`."""
         if self.source == "candidate-order":
             return self.source
         return f"{self.source}:{self.variant.name}"
 
     def unit_vector(self) -> Vector:
         """
-        The vector a dense list needs.
+        Return the vector a dense list needs.
 
         Raises:
             InvariantError: nobody encoded the wording.
@@ -68,12 +68,12 @@ class Lists(Protocol):
     """A source of first lists."""
 
     def rank(self, asks: Sequence[Ask]) -> list[Reply | CcragError]:
-        """One reply or error per ask, in order. May keep what it read for later asks."""
+        """Return one reply or error per ask, in order. May keep what it read for later asks."""
         ...
 
 
 def lists_of(settings: PipelineSettings, index: Index, encoder: Encoder | None) -> Lists:
-    """What `settings` name; make one per batch of queries."""
+    """Return what `settings` name; make one per batch of queries."""
     engine = EngineLists(index, settings)
     bm25: Lists = engine
     if settings.bm25.statistics == "candidates":
@@ -93,7 +93,7 @@ def lists_of(settings: PipelineSettings, index: Index, encoder: Encoder | None) 
 
 def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
     """
-    The searches that `ask` needs, as they are sent.
+    Return the searches that `ask` needs, as they are sent.
 
     Raises:
         InputError: candidates in their order were asked for, but there is no candidate list.
@@ -125,7 +125,7 @@ def request_bodies(settings: PipelineSettings, ask: Ask) -> list[JSON]:
 
 
 def _searched_parts(settings: PipelineSettings, ask: Ask) -> Sequence[Part]:
-    """What BM25 searches for, whichever statistics it scores by."""
+    """Return what BM25 searches for, whichever statistics it scores by."""
     if settings.chunking.plain:
         return query_parts(ask.variant.searched)
     if settings.bm25.content_words:
@@ -256,7 +256,9 @@ class OnDemandVectors:
         return Reply(ranking.top(self._settings.retrieval.depth), notes=notes)
 
     def _passages(self, ask: Ask) -> tuple[list[Passage], tuple[str, ...]]:
-        """All candidate passages if they are few enough, else those of the query's BM25 list."""
+        """
+        Return all candidate passages if they are few enough, else those of the query's BM25 list.
+        """
         bound = self._settings.vectors.on_demand_passages
         passages = self._index.candidate_passages(ask.query, at_most=bound + 1)
         if len(passages) <= bound:
@@ -270,12 +272,12 @@ class OnDemandVectors:
 
 
 def engine_score(dot: float) -> float:
-    """The engine's score of a dot product (space `innerproduct`): positive, same order."""
+    """Return the engine's score of a dot product (space `innerproduct`): positive, same order."""
     return 1 + dot if dot > 0 else 1 / (1 - dot)
 
 
 def dot_of(score: float) -> float:
-    """The dot product of an engine's score: `engine_score` backwards."""
+    """Return the dot product of an engine's score: `engine_score` backwards."""
     return score - 1 if score > 1 else 1 - 1 / score
 
 

@@ -65,7 +65,7 @@ class Reader:
                 self._choose(way, kept, scores)
 
     def _shown(self, way: Way, scores: Scores) -> tuple[Evidence, ...]:
-        """All that was read, where a language model is to see all of it; else nothing."""
+        """Return all that was read, where a language model is to see all of it; else nothing."""
         answer = self._settings.answer
         if answer.generator != "llm" or answer.shows == "chosen":
             return ()

@@ -37,7 +37,7 @@ def reranking_of(
     tokens: TokenEncoder | None = None,
 ) -> Reranking:
     """
-    What `rerank.method` names.
+    Return what `rerank.method` names.
 
     Raises:
         ModelError: it asks a language model and none is given.

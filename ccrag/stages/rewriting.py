@@ -15,7 +15,7 @@ from ccrag.stages.way import Way
 
 
 def asks_for_rewrites(settings: PipelineSettings) -> bool:
-    """Whether some wording of the pipeline is a language model's."""
+    """Tell whether some wording of the pipeline is a language model's."""
     use = settings.variants
     dense = use.dense if "dense" in settings.retrieval.lists else ()
     bm25 = use.use if "bm25" in settings.retrieval.lists else ()

@@ -21,7 +21,7 @@ MIN_SENTENCE_CHARS = 15
 
 
 def signal_weights(settings: PipelineSettings) -> dict[str, float]:
-    """The signals that `settings` use, with their weights."""
+    """Return the signals that `settings` use, with their weights."""
     rerank = settings.rerank
     weights = {
         "bm25": rerank.signal_bm25,
@@ -34,7 +34,7 @@ def signal_weights(settings: PipelineSettings) -> dict[str, float]:
 
 
 def needs_tokens(settings: PipelineSettings) -> bool:
-    """Whether a signal compares tokens."""
+    """Tell whether a signal compares tokens."""
     used = signal_weights(settings) if settings.rerank.method == "signals" else {}
     return "tokens" in used or "sentence-tokens" in used
 
@@ -64,7 +64,7 @@ class _Shortlist:
         )
 
     def best(self, scores: Sequence[float]) -> Scores:
-        """Each passage's best sentence score."""
+        """Return each passage's best sentence score."""
         best: Scores = {}
         for owner, score in zip(self.owners, scores, strict=True):
             best[owner] = max(score, best.get(owner, score))
@@ -72,7 +72,7 @@ class _Shortlist:
 
 
 def _sentences(passage: Passage) -> list[str]:
-    """A passage's sentences in plain form; all of it if none is long enough."""
+    """Return a passage's sentences in plain form; all of it if none is long enough."""
     found = [plain(passage.slice(span)) for span in passage.sentences]
     return [text for text in found if len(text) >= MIN_SENTENCE_CHARS] or [plain(passage.text)]
 

@@ -124,7 +124,7 @@ class UnitReading:
 
 
 def _read_of(units: Sequence[Unit], doc_ids: Collection[DocId]) -> tuple[Unit, ...]:
-    """The parts of `units` that are of documents that are read."""
+    """Return the parts of `units` that are of documents that are read."""
     held = [
         replace(unit, parts=tuple(part for part in unit.parts if part.doc_id in doc_ids))
         for unit in units

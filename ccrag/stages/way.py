@@ -89,7 +89,7 @@ class Way:
 
     def unit_vector(self) -> Vector:
         """
-        The question's vector.
+        Return the question's vector.
 
         Raises:
             InvariantError: it was not encoded.
@@ -109,7 +109,7 @@ class Way:
 
     def current(self) -> Ranking:
         """
-        The current order.
+        Return the current order.
 
         Raises:
             InvariantError: no stage has made one yet.
@@ -119,7 +119,7 @@ class Way:
         return self.ranking
 
     def outcome(self) -> Result | Failure:
-        """What became of the query."""
+        """Return what became of the query."""
         if self.error is not None:
             return Failure(self.query_id, self.error)
         if self.answer is None:

@@ -30,7 +30,7 @@ def writer_of(
     settings: PipelineSettings, llm: Llm | None, *, support: Support | None = None
 ) -> Writer:
     """
-    The writer that `answer.generator` names.
+    Return the writer that `answer.generator` names.
 
     Args:
         support: how much of a sentence its evidence supports; None: `lexical_support`.
@@ -50,7 +50,7 @@ def generation_of(
     settings: PipelineSettings, *, support: Support | None = None, prompt: Prompt | None = None
 ) -> Generation:
     """
-    What `settings` say of generated answers.
+    Return what `settings` say of generated answers.
 
     Args:
         prompt: one that was read before; None: the one `settings` name.
@@ -101,7 +101,7 @@ def _tell_strength(ways: Sequence[Way]) -> None:
 
 
 def _in_place(item: Evidence, way: Way) -> str:
-    """A piece of evidence under the title and headings it stands under."""
+    """Return a piece of evidence under the title and headings it stands under."""
     passage = way.passages.get(item.passage_id)
     title = "" if passage is None else passage.title
     return "\n".join((title, *item.section, item.text))

@@ -40,19 +40,19 @@ class Caller:
 
     @property
     def unrestricted(self) -> bool:
-        """Whether everything may be read."""
+        """Tell whether everything may be read."""
         return self.indexes is None and not self.documents
 
     def may_open(self, index: str) -> bool:
-        """Whether the index exists for this caller."""
+        """Tell whether the index exists for this caller."""
         return self.indexes is None or index in self.indexes
 
     def allowed(self, index: str) -> tuple[DocId, ...] | None:
-        """The documents of it that may be read; None: all."""
+        """Return the documents of it that may be read; None: all."""
         return self.documents.get(index)
 
     def may_read(self, index: str, doc_id: DocId) -> bool:
-        """Whether this document of an index may be read."""
+        """Tell whether this document of an index may be read."""
         allowed = self.allowed(index)
         return self.may_open(index) and (allowed is None or doc_id in allowed)
 
@@ -99,7 +99,7 @@ class Access:
 
     @property
     def needs_token(self) -> bool:
-        """Whether a request without a token is refused."""
+        """Tell whether a request without a token is refused."""
         return bool(self._callers)
 
     def caller(self, token: str | None) -> Caller | None:
@@ -111,7 +111,7 @@ class Access:
 
 def read_access(path: Path | None) -> Access:
     """
-    The callers of a token file; without one, `LOCAL` alone.
+    Return the callers of a token file; without one, `LOCAL` alone.
 
     Raises:
         ConfigError: the file cannot be read, or states something it may not.
@@ -143,7 +143,7 @@ def _digest(token: str) -> str:
 
 
 def _first_problem(error: ValidationError) -> str:
-    """Where and what, without the value: it may be a token."""
+    """Return where and what, without the value: it may be a token."""
     problem = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     return f"{where}: {problem['msg']}"

@@ -22,12 +22,12 @@ def json_response(value: Any, *, status: int = 200) -> Response:
 
 
 def _state(request: Request) -> object:
-    """What the app carries; nothing before a request has reached it."""
+    """Return what the app carries; nothing before a request has reached it."""
     return request.scope["app"].state if "app" in request.scope else None
 
 
 def problem_response(request: Request, problem: ProblemError) -> Response:
-    """A problem as JSON, or as the page that the app shows to people."""
+    """Return a problem as JSON, or as the page that the app shows to people."""
     page: ProblemPage | None = getattr(_state(request), "problem_page", None)
     if page is not None and not request.url.path.startswith(JSON_PATHS):
         return page(request, problem)

@@ -183,7 +183,7 @@ async def ask_stream(
 
 
 def question_of(body: schemas.AskRequest | schemas.SearchRequest) -> Question:
-    """The question of a request."""
+    """Return the question of a request."""
     named = body.candidates
     doc_ids = tuple(named) if isinstance(named, list) else None
     collection = named.collection if isinstance(named, schemas.CollectionCandidates) else None

@@ -89,7 +89,7 @@ async def run_query(
 
 def recorded_query(state: ServerState, name: str, query_id: str) -> JSON:
     """
-    The provenance record of a query.
+    Return the provenance record of a query.
 
     Raises:
         ProblemError: the run does not hold it.

@@ -46,7 +46,7 @@ _DETAILS: dict[Code, str] = {
 
 
 def create_app(state: ServerState) -> ASGIApp:
-    """The ASGI application of a server; `serve` makes the state and runs it."""
+    """Return the ASGI application of a server; `serve` makes the state and runs it."""
     app = FastAPI(
         title="ccrag",
         version=__version__,
@@ -148,7 +148,7 @@ def _handle_errors(app: FastAPI) -> None:
 
 
 def _first_fault(error: Exception) -> str:
-    """Where and what is wrong with a request, without its value."""
+    """Return where and what is wrong with a request, without its value."""
     faults = error.errors() if isinstance(error, RequestValidationError) else []
     if not faults:
         return "the request cannot be read"

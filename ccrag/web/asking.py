@@ -52,7 +52,7 @@ async def answered(
     request: Request, state: ServerState, caller: Caller, question: Question
 ) -> Result:
     """
-    The answer to a question; its work ends when the caller goes away.
+    Return the answer to a question; its work ends when the caller goes away.
 
     Raises:
         ProblemError: too busy, too slow, too large, or not for this caller.
@@ -72,7 +72,7 @@ async def searched(
     request: Request, state: ServerState, caller: Caller, question: Question, *, top_n: int
 ) -> tuple[Result, Mapping[PassageId, Passage]]:
     """
-    The ranking for a question with its best passages.
+    Return the ranking for a question with its best passages.
 
     Raises:
         ProblemError, CcragError: as `answered`.
@@ -134,7 +134,7 @@ async def streamed(
 
 
 async def _first(events: "asyncio.Queue[Event]", task: "asyncio.Task[None]") -> Event:
-    """The first event; a bug in the work is raised here."""
+    """Return the first event; a bug in the work is raised here."""
     getting = asyncio.ensure_future(events.get())
     await asyncio.wait((getting, task), return_when=asyncio.FIRST_COMPLETED)
     if not getting.done() and task.done() and task.exception() is not None:
@@ -159,7 +159,7 @@ async def _sent(
 
 
 def stage_json(stage: str, ways: Sequence[Way]) -> JSON:
-    """What is known of a query after a stage."""
+    """Return what is known of a query after a stage."""
     [way] = ways
     told: JSON = {"stage": stage, "seconds": round(way.seconds[stage], 6)}
     match stage:
@@ -175,7 +175,7 @@ def stage_json(stage: str, ways: Sequence[Way]) -> JSON:
 
 
 def ask_json(result: Result, question: Question, pipeline: str, *, explain: bool) -> JSON:
-    """The API's answer."""
+    """Return the API's answer."""
     head = {"index": question.index, "pipeline": pipeline}
     return {**head, **answer_json(result), **(trace_json(result) if explain else {})}
 
@@ -188,7 +188,7 @@ def search_json(
     *,
     explain: bool,
 ) -> JSON:
-    """The API's ranking: each passage with its rank, score, place and text."""
+    """Return the API's ranking: each passage with its rank, score, place and text."""
     hits = [
         {
             "rank": rank,
@@ -208,6 +208,6 @@ def search_json(
 
 
 def _facts(result: Result) -> dict[str, Any]:
-    """What the log says of a result: no text, no ids."""
+    """Return what the log says of a result: no text, no ids."""
     stages = {stage: round(seconds, 6) for stage, seconds in result.trace.seconds.items()}
     return {"abstained": result.answer.abstained, "stages": stages}

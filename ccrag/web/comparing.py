@@ -33,7 +33,7 @@ class ComparedQuery:
 
     @property
     def same_answer(self) -> bool:
-        """Whether both say the same words."""
+        """Tell whether both say the same words."""
         return self.left.words == self.right.words
 
     @property

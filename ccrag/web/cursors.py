@@ -16,7 +16,7 @@ OFFSET = (int,)
 
 
 def write_cursor(after: tuple[Any, ...] | None) -> str | None:
-    """The cursor of what comes behind `after`; None: nothing does."""
+    """Return the cursor of what comes behind `after`; None: nothing does."""
     if after is None:
         return None
     return base64.urlsafe_b64encode(orjson.dumps(after)).decode().rstrip("=")

@@ -64,7 +64,7 @@ class Desk:
 
     def answer(self, caller: Caller, question: Question, watch: Watch = unwatched) -> Result:
         """
-        The answer to a question.
+        Return the answer to a question.
 
         Raises:
             ProblemError: too large, or something the caller may not read or that is not there.
@@ -78,7 +78,7 @@ class Desk:
         self, caller: Caller, question: Question, *, top_n: int, watch: Watch = unwatched
     ) -> tuple[Result, Mapping[PassageId, Passage]]:
         """
-        The ranking for a question, and its best `top_n` passages with their text.
+        Return the ranking for a question, and its best `top_n` passages with their text.
 
         Raises:
             ProblemError, CcragError: as `answer`.
@@ -95,7 +95,7 @@ class Desk:
 
     def document(self, caller: Caller, index: str, doc_id: DocId) -> Document:
         """
-        One document, its links cut to what the caller may read.
+        Return one document, its links cut to what the caller may read.
 
         Raises:
             ProblemError: it is not there, or not for this caller.
@@ -114,7 +114,7 @@ class Desk:
 
     def passages(self, caller: Caller, index: str, doc_id: DocId) -> tuple[Document, list[Passage]]:
         """
-        One document with its passages in order.
+        Return one document with its passages in order.
 
         Raises:
             ProblemError: it is not there, or not for this caller.
@@ -138,7 +138,7 @@ class Desk:
         after: tuple[object, ...] | None = None,
     ) -> ListedPage:
         """
-        A page of the documents the caller may read.
+        Return a page of the documents the caller may read.
 
         Raises:
             ProblemError: no such index for this caller.
@@ -154,7 +154,7 @@ class Desk:
         return self.shelf.listed(index, candidates, text=text, size=size, after=after)
 
     def indexes(self, caller: Caller) -> list[Readable]:
-        """The indexes the caller may open, counted as far as they may be read."""
+        """Return the indexes the caller may open, counted as far as they may be read."""
         return [
             self._readable(caller, facts)
             for facts in self.shelf.indexes()
@@ -220,7 +220,9 @@ class Desk:
             raise ProblemError("too_large", f"a request may name {limit} candidates")
 
     def _candidates(self, caller: Caller, question: Question) -> Candidates:
-        """What is asked for, cut to what may be read; an attempt beyond is refused as a whole."""
+        """
+        Return what is asked for, cut to what may be read; an attempt beyond is refused as a whole.
+        """
         allowed = caller.allowed(question.index)
         wanted = question.doc_ids
         if wanted is not None and not wanted:
@@ -243,7 +245,7 @@ class Desk:
     def _held(
         self, index: str, pipeline: str | None, doc_ids: Iterable[DocId]
     ) -> tuple[DocId, ...]:
-        """Those of `doc_ids` that the index holds."""
+        """Return those of `doc_ids` that the index holds."""
         ids = tuple(doc_ids)
         unknown = self.shelf.using(index, pipeline, lambda p: p.index.unknown(ids))
         return tuple(doc_id for doc_id in ids if doc_id not in unknown)

@@ -57,12 +57,12 @@ class EngineLink:
 
     @property
     def down(self) -> bool:
-        """Whether the engine is known to be out of reach."""
+        """Tell whether the engine is known to be out of reach."""
         return self._down is not None
 
     def client(self) -> Client:
         """
-        The client.
+        Return the client.
 
         Raises:
             EngineDownError: the engine is being looked for.

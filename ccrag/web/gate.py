@@ -69,7 +69,7 @@ class Gate:
         watch: Watch = unwatched,
     ) -> T:
         """
-        What `work` returns; it is handed a watch to call between its stages.
+        Return what `work` returns; it is handed a watch to call between its stages.
 
         Args:
             owner: the name of the caller, whose places are counted together.

@@ -16,7 +16,7 @@ class JsonLines(logging.Formatter):
     """One JSON object a record: time, level, event, request id, and the record's `facts`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without its end."""
+        """Return the line, without its end."""
         facts: dict[str, Any] = getattr(record, "facts", {})
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

@@ -104,7 +104,7 @@ class _Vectors(Collector):
         self._counts = counts
 
     def collect(self) -> Iterable[CounterMetricFamily]:
-        """The counts of all encoders together."""
+        """Yield the counts of all encoders together."""
         cached, encoded = self._counts()
         family = CounterMetricFamily(
             "ccrag_vectors", "Texts whose vectors were wanted, by whether known.", labels=("found",)

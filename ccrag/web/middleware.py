@@ -231,7 +231,7 @@ def _same_site(origin: str, host: str) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without a port or brackets."""
+    """Return the name in a Host header, without a port or brackets."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

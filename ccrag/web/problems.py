@@ -99,12 +99,12 @@ class ProblemError(Exception):
 
     @property
     def status(self) -> int:
-        """The HTTP status."""
+        """Return the HTTP status."""
         return _STATUS[self.code]
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the answer's head says besides."""
+        """Return what the answer's head says besides."""
         headers = {}
         if self.status in RETRY_S:
             headers["Retry-After"] = str(RETRY_S[self.status])
@@ -113,7 +113,7 @@ class ProblemError(Exception):
         return headers
 
     def body(self, request_id: str) -> dict[str, Any]:
-        """The problem as JSON."""
+        """Return the problem as JSON."""
         return {
             "type": f"urn:ccrag:problem:{self.code}",
             "title": self.code.replace("_", " "),
@@ -125,20 +125,20 @@ class ProblemError(Exception):
 
 
 def not_available() -> ProblemError:
-    """A document that is not there or not for this caller; the same words for both."""
+    """Return a document that is not there or not for this caller; the same words for both."""
     return ProblemError(
         "not_available", "a document that was asked for is not available; correct the ids"
     )
 
 
 def unknown_index() -> ProblemError:
-    """An index that is not there or not for this caller."""
+    """Return an index that is not there or not for this caller."""
     return ProblemError("unknown_index", "no such index is available")
 
 
 def problem_of(error: Exception, *, detailed: bool) -> ProblemError:
     """
-    What the caller is told of `error`.
+    Return what the caller is told of `error`.
 
     Args:
         detailed: tell the error's own message, also where it speaks of indices and models.

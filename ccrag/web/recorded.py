@@ -66,7 +66,7 @@ class Records:
         self._lock = Lock()
 
     def runs(self) -> list[RunHead]:
-        """All runs, by name."""
+        """Return all runs, by name."""
         found = [
             RunHead(self._name(folder), _count(folder), self._experiment_of(folder))
             for folder in self._folders()
@@ -75,7 +75,7 @@ class Records:
         return sorted(found, key=lambda run: run.name)
 
     def experiments(self, runs: Sequence[RunHead]) -> list[ExperimentHead]:
-        """All experiments, by name, each with those of `runs` that are part of it."""
+        """Return all experiments, by name, each with those of `runs` that are part of it."""
         return sorted(
             (
                 ExperimentHead(
@@ -90,13 +90,13 @@ class Records:
         )
 
     def listed(self) -> tuple[list[RunHead], list[ExperimentHead]]:
-        """All runs and all experiments, the folders' files counted once."""
+        """Return all runs and all experiments, the folders' files counted once."""
         runs = self.runs()
         return runs, self.experiments(runs)
 
     def run(self, name: str) -> RunRecord:
         """
-        One run, whole.
+        Return one run, whole.
 
         Raises:
             ProblemError: there is none of this name, or its file is not one that `ccrag run` wrote.
@@ -116,7 +116,7 @@ class Records:
 
     def figures(self, name: str) -> Figures:
         """
-        What an experiment measured of one of its runs; nothing of a run that is in none.
+        Return what an experiment measured of one of its runs; nothing of a run that is in none.
 
         Measures of which more or less is better come first.
         """
@@ -136,7 +136,7 @@ class Records:
 
     def report(self, name: str) -> bytes:
         """
-        The HTML report of an experiment.
+        Return the HTML report of an experiment.
 
         Raises:
             ProblemError: there is none.
@@ -144,7 +144,7 @@ class Records:
         return (self._folder(name, REPORT) / REPORT).read_bytes()
 
     def _folders(self) -> Iterator[Path]:
-        """Every folder that may hold something, links not followed."""
+        """Yield every folder that may hold something, links not followed."""
         waiting = [(self._root, 0)] if self._root is not None and self._root.is_dir() else []
         while waiting:
             folder, depth = waiting.pop()
@@ -157,7 +157,7 @@ class Records:
                 ]
 
     def _folder(self, name: str, holds: str = PROVENANCE) -> Path:
-        """The folder of a name that a list has shown; a name is never used as a path."""
+        """Return the folder of a name that a list has shown; a name is never used as a path."""
         for folder in self._folders():
             if self._name(folder) == name and (folder / holds).is_file():
                 return folder

@@ -81,7 +81,7 @@ def check_host(host: str, access: Access) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches `host`."""
+    """Tell whether only this machine reaches `host`."""
     if host == "localhost":
         return True
     try:

@@ -45,7 +45,7 @@ class Shelf:
 
     def settings(self, pipeline: str | None) -> Settings:
         """
-        A pipeline's settings.
+        Return a pipeline's settings.
 
         Raises:
             ProblemError: it is not offered here.
@@ -56,7 +56,7 @@ class Shelf:
         return self.pipelines[name]
 
     def indexes(self) -> list[ListedIndex]:
-        """Every index of the engine, by name."""
+        """Return every index of the engine, by name."""
         with self.link.watching():
             return list_indexes(self.link.client())
 
@@ -75,7 +75,7 @@ class Shelf:
 
     def facts(self, index: str) -> ListedIndex:
         """
-        One index.
+        Return one index.
 
         Raises:
             ProblemError: there is none of this name.
@@ -94,7 +94,7 @@ class Shelf:
         size: int,
         after: tuple[object, ...] | None,
     ) -> ListedPage:
-        """A page of an index's documents; see `engine.indexes.find_documents`."""
+        """Return a page of an index's documents; see `engine.indexes.find_documents`."""
         with self.link.watching():
             client = self.link.client()
             try:
@@ -106,7 +106,7 @@ class Shelf:
 
     def using(self, index: str, pipeline: str | None, work: Callable[[Pipeline], T]) -> T:
         """
-        What `work` makes of the pipeline over an index.
+        Return what `work` makes of the pipeline over an index.
 
         A pipeline stays on the index it was opened on. When that one failed and a new index has
         taken its place meanwhile, the work is done once more, on the new one.
@@ -130,7 +130,7 @@ class Shelf:
 
     def any_pipeline(self, index: str) -> str:
         """
-        A pipeline the index was indexed for; documents are the same under all.
+        Return a pipeline the index was indexed for; documents are the same under all.
 
         Raises:
             ProblemError: there is none, or no such index.
@@ -180,7 +180,7 @@ def offered_pipelines(
     names: Sequence[str], default: str | None, overrides: Sequence[str]
 ) -> tuple[dict[str, Settings], str]:
     """
-    The pipelines a server offers, by name, and the name of its default.
+    Return the pipelines a server offers, by name, and the name of its default.
 
     Args:
         names: packaged names or TOML files; none: all packaged ones.

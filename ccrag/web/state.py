@@ -44,14 +44,14 @@ class ServerState:
 
 
 def state_of(request: Request) -> ServerState:
-    """The server that a request is for."""
+    """Return the server that a request is for."""
     state: ServerState = request.app.state.ccrag
     return state
 
 
 def bearer_caller(request: Request, access: Access) -> Caller:
     """
-    Who asks, by the token in the Authorization header, or the page's cookie.
+    Return the caller, by the token in the Authorization header, or the page's cookie.
 
     Raises:
         ProblemError: a token is needed, and there is none or one nobody knows.
@@ -67,7 +67,7 @@ def bearer_caller(request: Request, access: Access) -> Caller:
 def caller_of(
     request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 ) -> Caller:
-    """Return who asks, as `middleware.Authorised` found out; their name goes into the log."""
+    """Return the caller that `middleware.Authorised` found; their name goes into the log."""
     caller: Caller = request.scope[CALLER]
     request.state.caller = caller
     request.scope.setdefault("ccrag.facts", {})["caller"] = caller.name
@@ -84,6 +84,6 @@ def note(request: Request, **facts: object) -> None:
 
 
 def is_trusted(request: Request) -> bool:
-    """Whether errors may speak of the server's insides to this caller."""
+    """Tell whether errors may speak of the server's insides to this caller."""
     caller: Caller | None = getattr(request.state, "caller", None)
     return caller is not None and caller.unrestricted

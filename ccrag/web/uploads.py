@@ -83,7 +83,7 @@ class Uploads:
         self._lock = Lock()
 
     def is_owner(self, caller: str, index: str) -> bool:
-        """Whether an upload is this caller's; looking keeps it from going away."""
+        """Tell whether an upload is this caller's; looking keeps it from going away."""
         kept = self._kept.get(index)
         if kept is None or kept.owner != caller:
             return False
@@ -91,7 +91,9 @@ class Uploads:
         return True
 
     def of(self, caller: str) -> list[tuple[str, str, list[str]]]:
-        """The caller's uploads as they came: index, the file's name, and pipelines it fits."""
+        """
+        Return the caller's uploads as they came: index, the file's name, and pipelines it fits.
+        """
         return [
             (name, kept.title, self._shelf.alike(kept.pipeline))
             for name, kept in list(self._kept.items())
@@ -209,7 +211,9 @@ class Uploads:
 
 
 def _safe_name(file_name: str) -> str:
-    """The file's last name, as a file system and an id can have it; its suffix says its kind."""
+    """
+    Return the file's last name, as a file system and an id can have it; its suffix says its kind.
+    """
     name = PurePosixPath(file_name.replace("\\", "/")).name
     kept = "".join(c if c.isprintable() and c not in '<>:"|?*' else "_" for c in name)
     return kept[-MAX_NAME_CHARS:].lstrip(".") or "upload.txt"

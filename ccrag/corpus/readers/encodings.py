@@ -96,7 +96,7 @@ def _by_bom(data: bytes) -> tuple[bytes, str | None]:
 
 
 def _by_declaration(data: bytes, declared: str | None) -> str | None:
-    """The codec that a declaration leads to; None without a usable one."""
+    """Return the codec that a declaration leads to; None without a usable one."""
     encoding = _codec(declared) if declared else None
     if encoding is None or data.isascii():
         return encoding
@@ -107,7 +107,9 @@ def _by_declaration(data: bytes, declared: str | None) -> str | None:
 
 
 def _codec(label: str) -> str | None:
-    """The Python codec for a label by WHATWG's table; for labels outside it, Python's own."""
+    """
+    Return the Python codec for a label by WHATWG's table; for labels outside it, Python's own.
+    """
     import webencodings  # here, because only files that declare or hide an encoding need it
 
     found = webencodings.lookup(label)
@@ -121,7 +123,7 @@ def _codec(label: str) -> str | None:
 
 
 def _undeclared(data: bytes) -> str:
-    """The codec of a file that says nothing."""
+    """Return the codec of a file that says nothing."""
     if b"\0" in data or _ISO_2022_JP.search(data):
         return _detected(data[:_SAMPLE_BYTES]) or "utf-8"
     if _is_utf8(data):
@@ -136,7 +138,9 @@ def _undeclared(data: bytes) -> str:
 
 
 def _telling(lines: Iterable[bytes]) -> bytes:
-    """The lines that tell encodings apart, those with bytes above ASCII, as far as needed."""
+    """
+    Return the lines that tell encodings apart, those with bytes above ASCII, as far as needed.
+    """
     sample = bytearray()
     for line in lines:
         if not line.isascii():
@@ -148,7 +152,7 @@ def _telling(lines: Iterable[bytes]) -> bytes:
 
 def _detected(sample: bytes) -> str | None:
     """
-    The codec a detector finds; None if the bytes are no text to it.
+    Return the codec a detector finds; None if the bytes are no text to it.
 
     chardet 7 held to the encodings of the web and of ISO reads 86 of 88 samples right and misses
     DOS Cyrillic; with all its encodings it takes short English for MacLatin2 instead;
@@ -191,7 +195,7 @@ def _decode(data: bytes, encoding: str) -> _Decoded:
 
 
 def _standard_name(encoding: str) -> str:
-    """The name of a codec that people know."""
+    """Return the name of a codec that people know."""
     names = {"cp932": "shift_jis", "cp949": "euc-kr", "big5hkscs": "big5", "utf-8": "UTF-8"}
     name = re.sub(r"^cp(?=125|874)", "windows-", encoding)
     return names.get(encoding, name.replace("iso8859", "iso-8859"))

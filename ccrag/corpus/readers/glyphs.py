@@ -126,7 +126,7 @@ def read_glyphs(textpage: raw.FPDF_TEXTPAGE, count: int) -> PageText:
 
 
 def _character(high: int, code: int) -> str:
-    """The character of a code unit, or of two."""
+    """Return the character of a code unit, or of two."""
     if 0xDC00 <= code < 0xE000:
         return chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)) if high else "\ufffd"
     return chr(code)

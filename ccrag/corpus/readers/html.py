@@ -40,7 +40,7 @@ def read_html(data: bytes) -> Page:
 
 
 def _declared(data: bytes) -> str | None:
-    """The label that a page gives for its encoding, if it does."""
+    """Return the label that a page gives for its encoding, if it does."""
     found = _DECLARED.search(_COMMENT.sub(b"", data[:_HEAD_BYTES]))
     return (found[1] or found[2]).decode("ascii") if found else None
 
@@ -80,7 +80,7 @@ def _parts(root: etree._Element, repeats: Repeats) -> Iterator[Loss]:
 
 
 def _title(root: etree._Element, tokens: Sequence[Token], found: Survey) -> str:
-    """A heading of the first rank outside the main part, else the window's title."""
+    """Return a heading of the first rank outside the main part, else the window's title."""
     for at, token in enumerate(tokens):
         if isinstance(token, Tag) and token.name == "h1":
             title = Writer(tokens, found, Repeats(0)).inline(at)

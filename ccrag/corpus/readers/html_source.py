@@ -54,7 +54,9 @@ def _parsed(markup: str, frames: int) -> etree._Element:
 
 
 def _tree(markup: str) -> tuple[etree._Element | None, bool]:
-    """The root, None if there is none, and whether libxml2 cut the text off at its own depth."""
+    """
+    Return the root, None if there is none, and whether libxml2 cut the text off at its own depth.
+    """
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
         root = etree.fromstring(markup.encode("utf-8", "replace"), parser=parser)

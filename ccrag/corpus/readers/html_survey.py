@@ -166,7 +166,7 @@ def _decided(seen: _Seen) -> Survey:
 
 def _read_if_alone(seen: _Seen, out: list[_Part]) -> list[_Part]:
     """
-    The parts of `out` that go although the page has not much else.
+    Return the parts of `out` that go although the page has not much else.
 
     A table of contents stays if it is most of it; so does what is hidden, as in a page that a
     script unfolds; and all stays of a page that has nothing else.
@@ -212,7 +212,7 @@ def _leads_elsewhere(part: _Part) -> bool:
 
 
 def _outermost(parts: list[_Part]) -> list[_Part]:
-    """The parts that lie in no other of them, in the order of the page."""
+    """Return the parts that lie in no other of them, in the order of the page."""
     kept: list[_Part] = []
     for part in sorted(parts, key=attrgetter("start")):
         if not kept or part.start >= kept[-1].end:
@@ -221,7 +221,7 @@ def _outermost(parts: list[_Part]) -> list[_Part]:
 
 
 def _rest(text: list[str], out: list[_Part], start: int, end: int) -> list[str]:
-    """The pieces between two places, without those of parts that go."""
+    """Return the pieces between two places, without those of parts that go."""
     pieces: list[str] = []
     at = start
     for nth in range(bisect_right(out, start, key=attrgetter("end")), len(out)):
@@ -239,7 +239,7 @@ def _words(pieces: Iterable[str]) -> int:
 
 def _mains(seen: _Seen, shown: list[_Part]) -> list[_Part]:
     """
-    The parts that a page says are its main ones, unless much stands outside them.
+    Return the parts that a page says are its main ones, unless much stands outside them.
 
     Several `<article>`s without a `<main>` are a list whose heading belongs to it: no main part.
     """

@@ -82,7 +82,7 @@ class Grid:
             row.append(said)
 
     def text(self) -> str:
-        """The rows that say anything, one a line."""
+        """Return the rows that say anything, one a line."""
         self.end_row()
         return "\n".join(f"| {' | '.join(row)} |" for row in self._rows if any(row))
 

@@ -85,7 +85,7 @@ class Writer:
         """How the words of a `<ruby>` are read; they follow it in parentheses."""
 
     def text(self) -> str:
-        """All that was written."""
+        """Return all that was written."""
         self._end_block()
         return "\n\n".join(self._blocks) + ("\n" if self._blocks else "")
 
@@ -120,7 +120,7 @@ class Writer:
         return tidy("".join(self._release().words))
 
     def _end_of(self, start: int) -> int:
-        """The place where the element that begins at `start` ends."""
+        """Return the place where the element that begins at `start` ends."""
         return next(at for at in range(start, len(self._tokens)) if self._tokens[at] == start)
 
     def _start(self, element: etree._Element, name: str, at: int) -> None:
@@ -292,13 +292,15 @@ def _list(start: int, element: etree._Element, name: str) -> _List:
 
 
 def _whole(said: str | None, otherwise: int) -> int:
-    """A whole number; what is none counts, as in browsers, as if nothing was said."""
+    """Return a whole number; what is none counts, as in browsers, as if nothing was said."""
     found = re.match(r"\s*([+-]?[0-9]{1,9})(?![0-9])", said or "")
     return int(found[1]) if found else otherwise
 
 
 def _escaped(block: str) -> str:
-    """A paragraph that Markdown would take for a heading, code or a table, marked as none."""
+    """
+    Return a paragraph that Markdown would take for a heading, code or a table, marked as none.
+    """
     return "\\" + block if _MARK.match(block) else block
 
 
@@ -311,7 +313,9 @@ def _code(raw: str, language: str) -> str:
 
 
 def _language(element: etree._Element) -> str:
-    """The language that a block of code says it is in, by a class of it or right around it."""
+    """
+    Return the language that a block of code says it is in, by a class of it or right around it.
+    """
     above = element.getparent()
     around = [] if above is None else [above, above.getparent()]
     for near in (element, next(iter(element), None), *around):
@@ -322,14 +326,14 @@ def _language(element: etree._Element) -> str:
 
 
 def _script(mark: str, inner: str) -> str:
-    """A sub- or superscript as in TeX."""
+    """Return a sub- or superscript as in TeX."""
     if not inner:
         return ""
     return f"{mark}{inner}" if inner.isalnum() else f"{mark}{{{inner}}}"
 
 
 def _formula(element: etree._Element) -> str:
-    """A formula in TeX where the page has it, else its signs."""
+    """Return a formula in TeX where the page has it, else its signs."""
     for annotation in cast(list[etree._Element], element.xpath(_TEX)):
         if annotation.text:
             return str(annotation.text).strip()

@@ -53,7 +53,7 @@ _ONE_NUMBER = ("equation", "multline")
 
 def read_latex(path: Path, data: bytes) -> Page:
     """
-    The document whose main file `path` holds `data`.
+    Return the document whose main file `path` holds `data`.
 
     Raises:
         RecordError: a part is missing, or pandoc cannot read it.
@@ -108,7 +108,9 @@ def _converted(source: str) -> tuple[str, Loss]:
 
 
 def _skipped(said: str) -> Loss:
-    """The words in commands and environments that pandoc does not know, from what it says."""
+    """
+    Return the words in commands and environments that pandoc does not know, from what it says.
+    """
     count, where = 0, ""
     for found in _SKIPPED.finditer(said):
         held, line = found[1], found[2]
@@ -123,7 +125,7 @@ def _skipped(said: str) -> Loss:
 
 
 def _pandoc() -> str:
-    """Where pandoc is: the package's own, or one in PATH."""
+    """Return where pandoc is: the package's own, or one in PATH."""
     if find_spec("pypandoc") is None:
         raise InputError(f"LaTeX is read by pandoc: {INSTALL}")
     import pypandoc
@@ -153,7 +155,9 @@ def _number_formulas(root: etree._Element) -> Iterator[tuple[str, str]]:
 
 
 def _tagged(formula: str, numbers: "count[int]") -> tuple[str, list[tuple[str, str]]]:
-    """A displayed formula with `\\tag` for each number TeX gives it, and labels with numbers."""
+    """
+    Return a displayed formula with `\tag` for each number TeX gives it, and labels with numbers.
+    """
     begun = _NUMBERED.match(formula)
     if begun is None:
         return formula, []

@@ -59,13 +59,14 @@ _BOXES = {"resizebox*": 3, "resizebox": 3, "scalebox": 2, "rotatebox": 2}
 
 
 def is_whole_document(source: bytes) -> bool:
-    """Whether a source is a document of its own, not a part that another one reads in."""
+    """Tell whether a source is a document of its own, not a part that another one reads in."""
     return _WHOLE_DOCUMENT.search(source) is not None
 
 
 def whole_source(path: Path, data: bytes) -> str:
     """
-    The source that `path` holds as `data`, with every part that it reads in, ready for pandoc.
+    Return the source that `path` holds as `data`, with every part that it reads in, ready for
+    pandoc.
 
     Parts lie in the folder of `path` or below; the list of works comes from the `.bbl` file beside
     it when there is one.
@@ -126,7 +127,7 @@ class _Reading:
         return path.read_bytes()
 
     def _part(self, name: str) -> Path:
-        """The file that a name in `\\input` stands for."""
+        r"""Return the file that a name in `\input` stands for."""
         self.parts_left -= 1
         if self.parts_left < 0:
             raise RecordError("syntax", f"reads in over {MAX_PARTS} parts; join them first")
@@ -143,7 +144,7 @@ class _Reading:
 
 
 def _encoding(data: bytes) -> str:
-    """The encoding a source declares, as Python names it."""
+    """Return the encoding a source declares, as Python names it."""
     declared = _INPUTENC.search(data)
     if declared is None:
         return "utf-8"
@@ -182,7 +183,7 @@ def _unboxed(source: str, opening: str, arguments: int) -> str:
 
 
 def _groups(source: str, at: int, ends: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """The groups in braces that follow each other from `at` on."""
+    """Yield the groups in braces that follow each other from `at` on."""
     while (end := ends.get(at)) is not None:
         yield at, end
         after = _SPACE.match(source, end)
@@ -190,7 +191,9 @@ def _groups(source: str, at: int, ends: dict[int, int]) -> Iterator[tuple[int, i
 
 
 def _group_ends(source: str) -> dict[int, int]:
-    """Each brace that opens a group that is closed → the place behind the one that closes it."""
+    """
+    Return each brace that opens a group that is closed → the place behind the one that closes it.
+    """
     ends: dict[int, int] = {}
     opened: list[int] = []
     for brace in _BRACE.finditer(source):

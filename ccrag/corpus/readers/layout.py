@@ -51,7 +51,7 @@ class _Placed(NamedTuple):
 
 def write_pages(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[int, ...]]:
     """
-    The pages as one Markdown text, and where in it each page begins.
+    Return the pages as one Markdown text, and where in it each page begins.
 
     A paragraph that goes on over a column or a page stays one.
     """
@@ -101,7 +101,7 @@ class _Style:
         return max(often, key=lambda style: (style[0], chars[style]), default=usual)
 
     def is_heading(self, line: Line) -> bool:
-        """Whether a line looks like (a part of) a heading."""
+        """Tell whether a line looks like (a part of) a heading."""
         text = line.text
         marked = line.size >= HEADING_SCALE * self.size or (
             line.bold and not self.bold and line.size >= 0.97 * self.size
@@ -173,7 +173,7 @@ def _parted(run: Sequence[_Placed], style: _Style, *, heading: bool) -> Iterator
 
 
 def _parts(before: _Placed, item: _Placed, first: Line, style: _Style, *, heading: bool) -> bool:
-    """Whether a new block begins with `item`, whose line follows that of `before`."""
+    """Tell whether a new block begins with `item`, whose line follows that of `before`."""
     above, line = before.line, item.line
     if above.hyphen:
         return False
@@ -203,7 +203,7 @@ class _Writer:
         return "".join(self._parts)
 
     def starts(self, pages: int) -> tuple[int, ...]:
-        """Where each page begins; one without a line begins where the next does."""
+        """Return where each page begins; one without a line begins where the next does."""
         starts: list[int] = []
         after = self._length
         for page in reversed(range(pages)):

@@ -116,7 +116,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
-    """The lines of a page in the order of its characters, pieces of one row joined."""
+    """Return the lines of a page in the order of its characters, pieces of one row joined."""
     lines: list[Line] = []
     run: list[Glyph] = []
     for glyph in glyphs:
@@ -132,7 +132,7 @@ def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
 
 
 def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
-    """The line that `run` makes; none without ink."""
+    """Yield the line that `run` makes; none without ink."""
     ink = [glyph for glyph in run if glyph.inked]
     if not ink:
         return

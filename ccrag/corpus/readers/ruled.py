@@ -197,7 +197,9 @@ def _same_width(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
 
 
 def _has_cells(rows: Sequence[_Row]) -> bool:
-    """Whether a band may be a table's: its rows have a blank strip in common, none is a caption."""
+    """
+    Tell whether a band may be a table's: its rows have a blank strip in common, none is a caption.
+    """
     return bool(rows and _column_edges(rows)) and not _has_caption(rows)
 
 
@@ -210,7 +212,9 @@ def _has_caption(rows: Sequence[_Row]) -> bool:
 
 
 def _rows(words: Sequence[_Word], box: _Box) -> list[_Row]:
-    """The rows in a box, from above: what is set larger or longer makes them, scripts join."""
+    """
+    Return the rows in a box, from above: what is set larger or longer makes them, scripts join.
+    """
     rows: list[_Row] = []
     baselines: list[float] = []
     held = [word for word in words if box.holds(word)]
@@ -259,7 +263,7 @@ def _word(run: Sequence[Glyph], *, parted: bool) -> _Word:
 
 
 def _table(rows: Sequence[_Row], box: _Box) -> list[Line] | None:
-    """The lines of a table; None for text that only stands between rules."""
+    """Return the lines of a table; None for text that only stands between rules."""
     edges = _column_edges(rows)
     if len(rows) < 2 or not edges:
         return None
@@ -290,7 +294,7 @@ def _line(row: _Row, cells: Sequence[str], box: _Box) -> Line:
 
 
 def _column_edges(rows: Sequence[_Row]) -> list[float]:
-    """Where columns part: the middles of strips that are blank in nearly all rows."""
+    """Return where columns part: the middles of strips that are blank in nearly all rows."""
     covered: Counter[int] = Counter()
     for row in rows:
         runs = row.runs()
@@ -310,7 +314,7 @@ def _right(run: Sequence[_Word]) -> int:
 
 
 def _filled(rows: Sequence[_Row], box: _Box) -> float:
-    """The share of the box's width that rows cover, on average."""
+    """Return the share of the box's width that rows cover, on average."""
     inked = sum(_right(run) - _left(run) for row in rows for run in row.runs())
     return inked / (len(rows) * (box.right - box.left))
 
@@ -321,7 +325,9 @@ def _with_cells(rows: Sequence[_Row], edges: Sequence[float]) -> int:
 
 
 def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
-    """The texts of a row, one a column; what runs across an edge stays with where it begins."""
+    """
+    Return the texts of a row, one a column; what runs across an edge stays with where it begins.
+    """
     columns: list[list[str]] = [[] for _ in range(len(edges) + 1)]
     for run in row.runs():
         at = sum(edge <= run[0].left for edge in edges)

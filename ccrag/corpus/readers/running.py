@@ -123,7 +123,7 @@ def part_running_heads(
 
 
 def _in_rows(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines of a page, those on one height together, the highest first."""
+    """Return the lines of a page, those on one height together, the highest first."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: -line.baseline):
         if rows and rows[-1][0].baseline - line.baseline <= SAME_PLACE:
@@ -144,7 +144,7 @@ def _usual_distance(by_row: Sequence[Sequence[Sequence[Line]]]) -> float:
 
 
 def _edge_rows(page: int, rows: Sequence[Sequence[Line]], usual: float) -> list[_Row]:
-    """The first rows of `rows`, which run from the edge of the page to its middle."""
+    """Return the first rows of `rows`, which run from the edge of the page to its middle."""
     made: list[_Row] = []
     for at, row in enumerate(rows[:MAX_ROWS]):
         inner = rows[at + 1][0].baseline if at + 1 < len(rows) else None
@@ -174,7 +174,7 @@ def _edge(page: int, line: Line, *, apart: bool) -> _Edge:
 
 
 def _roman(word: str) -> int | None:
-    """The value of a Roman numeral up to 89; None for other words."""
+    """Return the value of a Roman numeral up to 89; None for other words."""
     if not word or _ROMAN.fullmatch(word) is None:
         return None
     digits = [_ROMAN_VALUES[letter] for letter in word.lower()]
@@ -271,7 +271,7 @@ def _repeat_titles(
 
 
 def _words(line: Line) -> str:
-    """The letters of a line."""
+    """Return the letters of a line."""
     return _WORDLESS.sub("", line.text).casefold()
 
 

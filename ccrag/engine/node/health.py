@@ -33,7 +33,7 @@ def answers(url: str, *, timeout_s: float = 10.0, secret: str | None = None) -> 
 
 
 def is_ready(url: str, *, timeout_s: float = 10.0, secret: str | None = None) -> bool:
-    """Whether the node at `url` has opened its indexes and knows k-NN."""
+    """Tell whether the node at `url` has opened its indexes and knows k-NN."""
     for path in READY_PATHS:
         answer = get(url, path, timeout_s=timeout_s, secret=secret)
         if answer is None or answer[0] != 200:

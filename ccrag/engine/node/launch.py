@@ -170,7 +170,7 @@ def _ready_state(launch: Launch) -> NodeState | None:
 
 
 def _ports_file(data: Path) -> Path:
-    """Where the node writes `127.0.0.1:PORT` as soon as it listens."""
+    """Return where the node writes `127.0.0.1:PORT` as soon as it listens."""
     return data / "logs" / "http.ports"
 
 

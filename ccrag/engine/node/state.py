@@ -44,7 +44,7 @@ class NodeState(Launch):
 
     @property
     def port(self) -> int:
-        """The HTTP port it listens on."""
+        """Return the HTTP port it listens on."""
         return int(self.url.rpartition(":")[2])
 
     @property

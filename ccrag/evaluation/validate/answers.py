@@ -111,7 +111,7 @@ def _mixture_problems(answer: Sequence[object]) -> Iterator[str]:
 
 
 def _gap_problems(references: Sequence[object], answer: Sequence[object]) -> Iterator[str]:
-    """A lone uncited sentence without references is an abstention and has no gap."""
+    """Yield what cites nothing, and what nothing cites; an abstention (one bare sentence) may."""
     abstains = len(answer) == 1 and not references
     for position, sentence in enumerate(answer):
         if not abstains and isinstance(sentence, Mapping) and sentence.get("citations") == []:

@@ -22,7 +22,7 @@ class Record:
 
 def read_records(path: Path) -> tuple[list[Record], list[Problem]]:
     """
-    The objects of a file, and a problem for every line that holds none.
+    Return the objects of a file, and a problem for every line that holds none.
 
     Raises:
         InputError: the file cannot be read.

@@ -17,7 +17,7 @@ ANSWER_RULES = AnswerRules(max_words=400, complete=True)
 
 
 def longeval_rules(queries: Sequence[Query] | None) -> Rules:
-    """What LongEval asks; without queries, neither topics nor candidates are compared."""
+    """Yield what LongEval asks; without queries, neither topics nor candidates are compared."""
     known = by_id(queries)
 
     def check(record: Mapping[str, object]) -> Iterator[str]:

@@ -21,7 +21,7 @@ Queries = Mapping[QueryId, Query]
 
 
 def by_id(queries: Sequence[Query] | None) -> Queries | None:
-    """The queries by id; None stays None."""
+    """Return the queries by id; None stays None."""
     return None if queries is None else {query.query_id: query for query in queries}
 
 
@@ -41,7 +41,7 @@ def metadata_problems(record: Mapping[str, object], queries: Queries | None) -> 
 def wording_problems(
     record: Mapping[str, object], text_key: str, id_key: str, queries: Queries | None
 ) -> Iterator[str]:
-    """A message when the record words its query otherwise than the queries do."""
+    """Yield a message when the record words its query otherwise than the queries do."""
     query = asked(record, id_key, queries)
     text = at(record, text_key)
     if query is not None and isinstance(text, str) and text != query.text:
@@ -49,5 +49,5 @@ def wording_problems(
 
 
 def asked(record: Mapping[str, object], id_key: str, queries: Queries | None) -> Query | None:
-    """The query a record answers; None when it, or all queries, are unknown."""
+    """Return the query a record answers; None when it, or all queries, are unknown."""
     return None if queries is None else queries.get(str(at(record, id_key)))

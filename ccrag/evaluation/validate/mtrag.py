@@ -42,7 +42,9 @@ PREDICTION_KINDS: Kinds = {"text": "a non-empty string"}
 
 
 def mtrag_rules(mtrag_task: MtragTask, tasks: Sequence[Task] | None) -> Rules:
-    """What one of the three tasks asks; without the tasks file, ids and inputs are not compared."""
+    """
+    Yield what one of the three tasks asks; without the tasks file, ids and inputs are not compared.
+    """
     known = None if tasks is None else {task.task_id: task for task in tasks}
 
     def check(record: Mapping[str, object]) -> Iterator[str]:

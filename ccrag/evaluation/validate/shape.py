@@ -20,17 +20,17 @@ Kinds = Mapping[str, Kind]
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Whether it is an int; `true` is one for Python and none for us."""
+    """Tell whether it is an int; `true` is one for Python and none for us."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_text(value: object) -> TypeGuard[str]:
-    """Whether it is a string that is not blank."""
+    """Tell whether it is a string that is not blank."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def is_finite(value: object) -> TypeGuard[float]:
-    """Whether it is an int or a float, neither NaN nor infinite nor a bool."""
+    """Tell whether it is an int or a float, neither NaN nor infinite nor a bool."""
     return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
@@ -48,7 +48,7 @@ TESTS: Mapping[Kind, Callable[[object], bool]] = {
 
 def shape_problems(value: object, kinds: Kinds, *, within: str = "") -> Iterator[str]:
     """
-    A message for every key of `kinds` that is missing or of another kind.
+    Yield a message for every key of `kinds` that is missing or of another kind.
 
     Args:
         value: should be a mapping.
@@ -68,7 +68,7 @@ def shape_problems(value: object, kinds: Kinds, *, within: str = "") -> Iterator
 
 
 def at(value: object, key: str) -> object:
-    """What a dotted key leads to; None where the way ends early."""
+    """Return what a dotted key leads to; None where the way ends early."""
     for name in key.split("."):
         if not isinstance(value, Mapping):
             return None
@@ -77,5 +77,5 @@ def at(value: object, key: str) -> object:
 
 
 def items(value: object) -> list[object]:
-    """The members of a list; none for anything else, which `shape_problems` has reported."""
+    """Return the members of a list; none for anything else, which `shape_problems` has reported."""
     return value if isinstance(value, list) else []

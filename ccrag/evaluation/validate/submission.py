@@ -45,7 +45,7 @@ def file_problems(path: Path, rules: Rules) -> list[Problem]:
 
 
 def identifier(record: Record, rules: Rules) -> QueryId | None:
-    """The record's query id as a string; None when it has no usable one."""
+    """Return the record's query id as a string; None when it has no usable one."""
     value = at(record.value, rules.id_key)
     return str(value) if is_text(value) or is_whole(value) else None
 

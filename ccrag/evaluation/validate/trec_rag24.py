@@ -19,7 +19,7 @@ ANSWER_RULES = AnswerRules(max_words=400, max_references=20, segment_ids=True)
 
 
 def trec_rag24_rules(queries: Sequence[Query] | None) -> Rules:
-    """What the 2024 track asks; without queries, topics are not compared."""
+    """Yield what the 2024 track asks; without queries, topics are not compared."""
     known = by_id(queries)
 
     def check(record: Mapping[str, object]) -> Iterator[str]:

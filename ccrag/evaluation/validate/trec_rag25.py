@@ -16,7 +16,7 @@ ANSWER_RULES = AnswerRules(
 
 
 def trec_rag25_rules(queries: Sequence[Query] | None) -> Rules:
-    """What the 2025 guidelines ask; without queries, topics are not compared."""
+    """Yield what the 2025 guidelines ask; without queries, topics are not compared."""
     known = by_id(queries)
 
     def check(record: Mapping[str, object]) -> Iterator[str]:

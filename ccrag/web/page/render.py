@@ -40,7 +40,7 @@ def html(template: str, **values: Any) -> str:
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
-    """A whole page; it knows who is signed in."""
+    """Return a whole page; it knows who is signed in."""
     caller = getattr(request.state, "caller", None)
     signed_in = (
         caller.name if caller is not None and request.app.state.ccrag.access.needs_token else ""
@@ -50,7 +50,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
 
 
 def problem_page(request: Request, problem: ProblemError) -> Response:
-    """A problem as a page; one about a missing token as the way to give it."""
+    """Return a problem as a page; one about a missing token as the way to give it."""
     if problem.code == "unauthorised":
         return page(request, "sign_in.html.jinja", status=401, wrong=False)
     return page(
@@ -65,7 +65,7 @@ def problem_page(request: Request, problem: ProblemError) -> Response:
 @cache
 def asset(name: str) -> tuple[bytes, str]:
     """
-    One of the page's own files, and its media type.
+    Return one of the page's own files, and its media type.
 
     Raises:
         ProblemError: there is none of this name.
@@ -78,6 +78,8 @@ def asset(name: str) -> tuple[bytes, str]:
 
 @cache
 def asset_href(name: str) -> str:
-    """Where a file is; the address changes with its content, so that it may be kept for ever."""
+    """
+    Return where a file is; the address changes with its content, so that it may be kept for ever.
+    """
     digest = hashlib.blake2b(asset(name)[0], digest_size=6).hexdigest()
     return f"/static/{name}?{digest}"

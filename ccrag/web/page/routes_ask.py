@@ -37,7 +37,7 @@ def sent_question(
     pick: Annotated[list[str] | None, Form()] = None,
     pipeline: Text = "",
 ) -> Question:
-    """What the form says; ids pasted and documents picked count together."""
+    """Return what the form says; ids pasted and documents picked count together."""
     ids = [line.strip() for line in doc_ids.splitlines()]
     chosen = tuple(dict.fromkeys([*(pick or ()), *filter(None, ids)]))
     return Question(index, text, chosen if scope == "some" else None, pipeline or None)
@@ -168,7 +168,7 @@ async def _form(
     question: Question | None = None,
     scope: str = "all",
 ) -> JSON:
-    """What the form shows."""
+    """Return what the form shows."""
 
     def work(_: object) -> tuple[list[Readable], JSON | None]:
         listed = state.desk.indexes(caller)

@@ -78,7 +78,7 @@ def _weakness(strength: JSON | None) -> str | None:
 
 def answer_view(told: JSON, index: str) -> AnswerView:
     """
-    The view of an answer with its trace, as `result_json` or a run's provenance tells it.
+    Return the view of an answer with its trace, as `result_json` or a run's provenance tells it.
 
     Args:
         index: where its documents can be opened.
@@ -110,7 +110,7 @@ def answer_view(told: JSON, index: str) -> AnswerView:
 
 
 def document_href(index: str, doc_id: str, spans: Iterable[tuple[int, int]] = ()) -> str:
-    """Where a document opens, at the first of its highlighted spans."""
+    """Return where a document opens, at the first of its highlighted spans."""
     written = [("span", f"{start}-{end}") for start, end in spans]
     query = urlencode([("index", index), ("doc_id", doc_id), *written])
     return f"{DOCUMENT}?{query}{'#span' if written else ''}"

@@ -71,7 +71,7 @@ class Picture:
 
 
 def picture_of(told: JSON) -> Picture:
-    """The picture of an answer with its trace, as `result_json` tells it."""
+    """Return the picture of an answer with its trace, as `result_json` tells it."""
     rankings = [(r["stage"], [hit[0] for hit in r["hits"]]) for r in told["rankings"]]
     read = [place["passage_id"] for place in told["read"]]
     named = [*rankings, ("read", read)]
@@ -113,7 +113,7 @@ def picture_of(told: JSON) -> Picture:
 
 
 def _lost(rankings: Sequence[tuple[str, Sequence[str]]], read: set[str]) -> list[str]:
-    """The best of each ranking that were not read, each once."""
+    """Return the best of each ranking that were not read, each once."""
     best = [
         passage_id
         for _, ids in rankings
@@ -161,7 +161,7 @@ def _thread(
 
 
 def _path(dots: Sequence[Dot]) -> str:
-    """A smooth line through `dots`, broken where a column lies between without one."""
+    """Return a smooth line through `dots`, broken where a column lies between without one."""
     parts: list[str] = []
     for before, dot in zip((None, *dots), dots, strict=False):
         if before is None or dot.x - before.x > COLUMN:
@@ -181,13 +181,13 @@ def _group(stage: str) -> str:
 
 
 def _short(stage: str) -> str:
-    """A stage's name as a column can hold it."""
+    """Return a stage's name as a column can hold it."""
     name = stage.removeprefix("bm25:").removesuffix(":original")
     return shortened(name, max_chars=COLUMN_CHARS)
 
 
 def _label(place: JSON) -> str:
-    """A passage's document and section, as the picture's edge can hold it."""
+    """Return a passage's document and section, as the picture's edge can hold it."""
     section = place["section"][-1] if place["section"] else ""
     text = f"{place['doc_id']} · {section}" if section else str(place["doc_id"])
     return shortened(" ".join(text.split()), max_chars=LABEL_CHARS)
