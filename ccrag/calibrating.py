@@ -58,7 +58,7 @@ class Worth:
         return self.at(0.0)
 
     def against_never(self, threshold: float) -> Comparison | None:
-        """Accuracy against that of never abstaining."""
+        """Return accuracy against that of never abstaining."""
         return against_never(self.sample, self.said, threshold=threshold)
 
     def ranked_right(self) -> float:

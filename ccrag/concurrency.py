@@ -103,7 +103,7 @@ def all_at_once(work: Callable[[T], object], items: Sequence[T]) -> None:
 
 
 def one_at_a_time(work: Callable[P, R]) -> Callable[P, R]:
-    """`work` for several threads, though it can be used by one at a time only."""
+    """Return `work` for several threads, though it can be used by one at a time only."""
     lock = Lock()
 
     def locked(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -166,7 +166,7 @@ def _with_vectors(
 
 
 def _batches(items: Iterable[T], *, size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Consecutive items of about `CHARS_PER_CALL` together."""
+    """Yield consecutive items of about `CHARS_PER_CALL` together."""
     batch: list[T] = []
     held = 0
     for item in items:

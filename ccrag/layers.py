@@ -73,7 +73,7 @@ def load_settings(
 
 
 def pipeline_names() -> list[str]:
-    """Names of the packaged pipelines, sorted."""
+    """Return the names of the packaged pipelines, sorted."""
     folder = resources.files("ccrag") / "pipelines"
     names = [entry.name for entry in folder.iterdir() if entry.name.endswith(".toml")]
     return sorted(name.removesuffix(".toml") for name in names)

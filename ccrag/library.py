@@ -224,7 +224,7 @@ def _opener(documents: Iterable[Document] | Sequence[Path]) -> OpenCorpus:
 def _parted(
     documents: Iterable[Document] | Sequence[Path],
 ) -> tuple[list[Path], list[Document]]:
-    """Paths and documents, of which only one kind may be there."""
+    """Return paths and documents, of which only one kind may be there."""
     given = list(documents)
     paths = [item for item in given if isinstance(item, Path)]
     values = [item for item in given if isinstance(item, Document)]

@@ -152,7 +152,9 @@ class Models:
         return Abstaining(settings, measuring, calibration, label=label)
 
     def encoding_counts(self) -> tuple[int, int]:
-        """Texts whose vectors were known before, and texts encoded, by all encoders together."""
+        """
+        Count the texts whose vectors were known before, and those encoded, by all encoders.
+        """
         counts = [encoder.counts for encoder in self._encoders.values()]
         return sum(c.cached for c in counts), sum(c.encoded for c in counts)
 

@@ -4,10 +4,10 @@ SHOWN_CHARS = 60
 
 
 def shortened(text: str, *, max_chars: int) -> str:
-    """`text`, or its beginning and an ellipsis: at most `max_chars` characters."""
+    """Return `text`, or its beginning and an ellipsis: at most `max_chars` characters."""
     return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
 
 
 def short_repr(value: object, *, max_chars: int = SHOWN_CHARS) -> str:
-    """`value` as Python writes it, shortened."""
+    """Return `value` as Python writes it, shortened."""
     return shortened(repr(value), max_chars=max_chars)

@@ -135,7 +135,7 @@ class Unit:
 
 
 def make_passage_id(doc_id: DocId, span: Span, text: str) -> PassageId:
-    """`doc_id#digest` over span and text: stable across re-indexing, new with content."""
+    """Return `doc_id#digest` over span and text: stable across re-indexing, new with content."""
     content = f"{span.start}:{span.end}:{text}".encode("utf-8", "surrogatepass")
     return f"{doc_id}#{hashlib.blake2b(content, digest_size=8).hexdigest()}"
 
@@ -186,7 +186,7 @@ class Candidates:
     @classmethod
     def of(cls, doc_ids: Iterable[DocId], *, query_id: QueryId) -> Candidates:
         """
-        Explicit ids, repeated ones dropped, order kept.
+        Return explicit ids, repeated ones dropped, order kept.
 
         Raises:
             EmptyCandidatesError: no id was given.

@@ -99,7 +99,7 @@ class _Growing:
         self._contents: list[tuple[frozenset[str], str]] = []
 
     def refuses(self, item: Evidence, text: str) -> str | None:
-        """Why `item`, shown as `text`, does not join; None: it does."""
+        """Return why `item`, shown as `text`, does not join; None: it does."""
         return next(self._reasons_against(item, text), None)
 
     def _reasons_against(self, item: Evidence, text: str) -> Iterator[str]:

@@ -218,7 +218,9 @@ def _shown(item: Evidence, passage: Passage, generation: Generation) -> str:
 def _by_document(
     evidence: Sequence[Evidence], passages: Mapping[PassageId, Passage], units: Sequence[Unit]
 ) -> list[JSON]:
-    """Evidence below its document's header; documents in the order of their first evidence."""
+    """
+    Return evidence below its document's header; documents in the order of their first evidence.
+    """
     versions = {part.doc_id: part.version for unit in units for part in unit.parts}
     documents: dict[DocId, JSON] = {}
     for item in evidence:

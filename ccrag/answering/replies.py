@@ -98,7 +98,9 @@ def better(first: Reading, second: Reading) -> Reading:
 
 
 def _asks_back(clarify: object) -> str:
-    """`clarify` as a question; empty when it is none, or so long that it says something too."""
+    """
+    Return `clarify` as a question; empty when it is none, or so long that it says something too.
+    """
     question = plain_words(_MARKERS.sub("", clarify)) if isinstance(clarify, str) else ""
     asks = question.endswith(("?", "？", "؟"))
     return question if asks and len(question.split()) <= MAX_QUESTION_WORDS else ""

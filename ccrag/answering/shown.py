@@ -47,7 +47,7 @@ def everything(
 
 
 def _runs(passage: Passage, seen: set[SentenceKey], *, paragraphs: bool) -> Iterator[list[Span]]:
-    """Sentences of `passage` that were not seen, in pieces; blank ones are left out."""
+    """Yield sentences of `passage` that were not seen, in pieces; blank ones are left out."""
     run: list[Span] = []
     for span in passage.sentences:
         [key] = _keys(passage, [span])

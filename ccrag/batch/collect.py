@@ -176,7 +176,7 @@ def _take(
 
 
 def _missing(work: Work, standing: Standing) -> tuple[Failure, ...]:
-    """Queries without an answer, with the reason, in the order they were asked."""
+    """Return queries without an answer, with the reason, in the order they were asked."""
     why = dict(work.manifest.failures)
     sent = by_custom_id(work.parts("sent"))
     ended = by_custom_id(work.parts("ended"))

@@ -75,7 +75,7 @@ class Work:
             yield entry["query_id"], prepared_of(entry["prepared"])
 
     def parts(self, *states: str) -> list[PartRecord]:
-        """Parts in one of `states`, in the order they were planned."""
+        """Return parts in one of `states`, in the order they were planned."""
         records = map(_record, self._parts.entries(list(self._parts.keys())))
         return [record for record in records if record.state in states]
 

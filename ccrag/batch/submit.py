@@ -76,7 +76,7 @@ def check_server(parts: tuple[PartRecord, ...], provider: BatchProvider) -> None
 
 
 def _planned(work: Work) -> list[PartRecord]:
-    """Parts to be sent. One whose file is gone counts as never planned."""
+    """Return parts to be sent. One whose file is gone counts as never planned."""
     return [part for part in work.parts("planned") if work.part_path(part.part_id).exists()]
 
 

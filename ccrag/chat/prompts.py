@@ -52,7 +52,7 @@ class Prompt:
 
     @property
     def digest(self) -> str:
-        """16 hex digits over version and templates."""
+        """Return 16 hex digits over version and templates."""
         return hashlib.blake2b(
             repr((self.version, self.templates)).encode(), digest_size=8
         ).hexdigest()
@@ -90,7 +90,7 @@ def load_prompt(name: str) -> Prompt:
 
 
 def prompt_names() -> list[str]:
-    """Names of the packaged prompts, sorted."""
+    """Return the names of the packaged prompts, sorted."""
     folder = resources.files("ccrag") / "prompts"
     names = [entry.name for entry in folder.iterdir() if entry.name.endswith(SUFFIX)]
     return sorted(name.removesuffix(SUFFIX) for name in names)

@@ -48,18 +48,18 @@ _FOLDED = {
 
 
 def quoted(text: str) -> str:
-    """`text` as a JSON string on one line that nothing in it can end."""
+    """Return `text` as a JSON string on one line that nothing in it can end."""
     return json.dumps(tamed(text), ensure_ascii=False)
 
 
 def quoted_object(values: Mapping[str, str]) -> str:
-    """`values` as a JSON object on one line; keys are ours, values are tamed."""
+    """Return `values` as a JSON object on one line; keys are ours, values are tamed."""
     return json.dumps({key: tamed(value) for key, value in values.items()}, ensure_ascii=False)
 
 
 def tamed(text: str) -> str:
     """
-    `text` on one line, without invisible characters, its would-be tags in other brackets.
+    Return `text` on one line, without invisible characters, its would-be tags in other brackets.
 
     Comparisons (`p < 0.05`) and other markup (`<class 'int'>`) stay as they are.
     """
@@ -95,7 +95,7 @@ def _skeleton(line: str) -> tuple[str, Sequence[int]]:
 
 
 def visible(text: str) -> str:
-    """`text` with controls as spaces, and without characters that nobody sees."""
+    """Return `text` with controls as spaces, and without characters that nobody sees."""
     return "".join(_visible(character) for character in text)
 
 

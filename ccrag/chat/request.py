@@ -69,12 +69,12 @@ class ChatRequest:
 
     @property
     def digest(self) -> str:
-        """32 hex digits over the body."""
+        """Return 32 hex digits over the body."""
         return body_digest(request_body(self))
 
 
 def body_digest(body: JSON) -> str:
-    """32 hex digits over a request's body, however its keys are ordered."""
+    """Return 32 hex digits over a request's body, however its keys are ordered."""
     canonical = orjson.dumps(body, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=16).hexdigest()
 

@@ -156,7 +156,7 @@ class PipelineSettings(Section):
         return (*names, *(("bm25:feedback",) if self.feedback.enabled else ()))
 
     def _numbered(self, wordings: tuple[str, ...]) -> tuple[str, ...]:
-        """`wordings`, and one more for each further rewrite that a model is asked for."""
+        """Return `wordings`, and one more for each further rewrite that a model is asked for."""
         if "llm-rewrite" not in wordings:
             return wordings
         more = (f"llm-rewrite-{number}" for number in range(2, self.rewrite.count + 1))

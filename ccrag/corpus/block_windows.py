@@ -46,7 +46,7 @@ def block_passages(
     edges: int = 0,
 ) -> list[Passage]:
     """
-    Consecutive blocks of `document` up to `max_chars`, never across a section.
+    Return consecutive blocks of `document` up to `max_chars`, never across a section.
 
     A block that does not fit begins the next passage; a longer one is parted between sentences,
     a longer sentence at a clause or word. A table with its caption stays whole up to
@@ -146,7 +146,7 @@ def _pieces(text: str, sentence: Span, *, max_chars: int) -> Iterator[Span]:
 
 
 def _packed(sentences: Sequence[Span], max_chars: int) -> Iterator[list[Span]]:
-    """Consecutive sentences, as many as fit."""
+    """Yield consecutive sentences, as many as fit."""
     run: list[Span] = []
     for sentence in sentences:
         if run and sentence.end - run[0].start > max_chars:

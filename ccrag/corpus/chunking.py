@@ -28,7 +28,8 @@ def _windows(
 
 def _ranges(weights: Sequence[int], *, max_words: int, overlap: int) -> Iterator[tuple[int, int]]:
     """
-    Half-open index ranges of consecutive weights, each within the cap and each with a new last.
+    Yield half-open index ranges of consecutive weights, each within the cap and each with a new
+    last.
 
     A range repeats up to `overlap` of the weights before it, fewer where the next would not fit.
     """
@@ -51,7 +52,7 @@ def window_passages(
     document: Document, *, max_words: int, overlap_sentences: int, edges: int = 0
 ) -> list[Passage]:
     """
-    Consecutive sentences of `document` up to `max_words`, never across a section.
+    Return consecutive sentences of `document` up to `max_words`, never across a section.
 
     Each window starts `overlap_sentences` before the end of the one before it, fewer where the
     next sentence would not fit. Every character that is not white space is in some passage;
@@ -67,7 +68,7 @@ def window_passages(
 
 def whole_passages(document: Document, *, edges: int = 0) -> list[Passage]:
     """
-    `document` as one passage, however long; a text of white space has none.
+    Return `document` as one passage, however long; a text of white space has none.
 
     Its sections are not told apart: headings are sentences, and the passage's path is ().
     """

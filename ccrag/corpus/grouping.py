@@ -81,7 +81,9 @@ class LinkGraph:
                 yield ids[number], ids[target]
 
     def _strengths(self, place: dict[int, int]) -> list[dict[int, int]]:
-        """For each document, by place: its neighbours, and the links there and back (1 or 2)."""
+        """
+        Return for each document, by place: its neighbours, and the links there and back (1 or 2).
+        """
         near: list[dict[int, int]] = [{} for _ in place]
         for number, target in zip(self._from, self._to, strict=True):
             a, b = place[number], place.get(target)

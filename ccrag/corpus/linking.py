@@ -91,7 +91,7 @@ class LinkFinder:
         return self._by_name.get(_file_name(place)) or self._by_name.get(place.casefold())
 
     def _named(self, text: str) -> Iterator[DocId]:
-        """Documents whose title stands behind "see", "described in" and the like."""
+        """Yield documents whose title stands behind "see", "described in" and the like."""
         for cue in _CUE.finditer(text):
             start, found = cue.end(), self._title_at(text, cue.end())
             while found is None and (lead := _BEFORE_TITLE.match(text, start)):

@@ -100,7 +100,7 @@ def _documents_in(
 def _unless_repeated(
     document: Document, here: Origin, *, files: Sequence[SourceFile], ledger: Ledger
 ) -> Document | RecordError:
-    """`document`, or what is wrong with it if its id was seen at another place."""
+    """Return `document`, or what is wrong with it if its id was seen at another place."""
     if ledger.enter(document.doc_id, here):
         return document
     first = ledger.origin(document.doc_id)
@@ -111,7 +111,7 @@ def _unless_repeated(
 
 
 def _placed(document: Document, collection: str | None) -> Document | RecordError:
-    """`document` in the collection its file stands for; it may not name another itself."""
+    """Return `document` in the collection its file stands for; it may not name another itself."""
     if collection is None or document.collection == collection:
         return document
     if document.collection is not None:

@@ -51,7 +51,7 @@ class Cutter:
                 yield last, self._weight(*last)
 
     def _whole_weight(self, start: int, end: int) -> int:
-        """`_weight` of a span whose ends lie between words."""
+        """Return `_weight` of a span whose ends lie between words."""
         if self._sums is None:
             return self._weight(start, end)
         return max(self._sums.between(start, end), -(-(end - start) // _WIDEST_WORD))

@@ -107,7 +107,8 @@ def _candidates(fields: Fields, query_id: QueryId, *, in_cells: bool) -> Candida
 
 def read_doc_ids(path: Path) -> tuple[DocId, ...]:
     """
-    Document ids from a file, one a line or as a JSON list; repeated ones dropped, order kept.
+    Return document ids from a file, one a line or as a JSON list; repeated ones dropped, order
+    kept.
 
     Raises:
         InputError: the file cannot be read, holds no id, or something that is not one.

@@ -71,7 +71,7 @@ def group_semantic(
     cut: CutSentences, vectors: Vectors, *, threshold: float, edges: int = 0
 ) -> list[Passage]:
     """
-    Passages that each sentence joins while it is close to what they already hold.
+    Return passages that each sentence joins while it is close to what they already hold.
 
     A sentence joins while cosine(its vector, mean of the passage's sentence vectors) >= threshold,
     and the passage stays within the cap of `cut`. A vector of zeros has cosine 0 with any other.
@@ -95,7 +95,7 @@ def group_topic_shift(
     cut: CutSentences, vectors: Vectors, *, threshold: float, edges: int = 0
 ) -> list[Passage]:
     """
-    Passages cut where neighbouring sentences differ.
+    Return passages cut where neighbouring sentences differ.
 
     A cut lies where 1 - cosine(neighbouring sentence vectors) > threshold, or where the next
     sentence would exceed the cap of `cut`. Arguments and errors as for `group_semantic`.
@@ -134,7 +134,9 @@ def _runs(
 def _ranges(
     weights: Sequence[int], joins: Callable[[int, int], bool], *, max_words: int
 ) -> Iterator[tuple[int, int]]:
-    """Half-open ranges that tile `weights`, each grown while the next fits the cap and joins."""
+    """
+    Yield half-open ranges that tile `weights`, each grown while the next fits the cap and joins.
+    """
     start, total = 0, weights[0]
     for at in range(1, len(weights)):
         if total + weights[at] > max_words or not joins(start, at):

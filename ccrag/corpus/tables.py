@@ -131,7 +131,7 @@ def read_csv(path: Path, lines: RecordLines, *, doubt: Doubt | None = None) -> I
 
 
 def _usable(error: RecordError, header: Sequence[str] | None, place: Place) -> RecordError:
-    """`error` if only its row is lost; raised if it is the header's."""
+    """Return `error` if only its row is lost; raised if it is the header's."""
     if header is None:
         raise at(place, error)
     return error

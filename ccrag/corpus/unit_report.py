@@ -41,11 +41,16 @@ class UnitReport:
 
     @property
     def over_budget(self) -> int:
-        """Units above the budget: single documents, unless a grouping file says otherwise."""
+        """
+        Count the units above the budget: single documents, unless a grouping file says otherwise.
+        """
         return sum(tokens > self._max_tokens for tokens in self._tokens.values())
 
     def share_of_links_inside(self) -> float | None:
-        """Links that do not leave their unit, of all links in the collection; None without any."""
+        """
+        Return the share of links that do not leave their unit, of all links in the collection; None
+        without any.
+        """
         if not self._from:
             return None
         inside = sum(

@@ -123,7 +123,7 @@ class BySections:
 
 
 def _runs(sizes: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
-    """Consecutive half-open ranges whose sums stay below `most`, as long as possible."""
+    """Yield consecutive half-open ranges whose sums stay below `most`, as long as possible."""
     first = total = 0
     for at_, size in enumerate(sizes):
         if at_ > first and total + size > most:
@@ -173,13 +173,15 @@ def _part(document: Document, start: int, end: int, count: TokenCounter) -> Unit
 
 
 def make_unit_id(names: Iterable[str]) -> UnitId:
-    """`u` and 12 hex digits of the members' names in any order: says nothing of its members."""
+    """
+    Return `u` and 12 hex digits of the members' names in any order: says nothing of its members.
+    """
     content = "\n".join(sorted(names)).encode("utf-8", "surrogatepass")
     return f"u{hashlib.blake2b(content, digest_size=6).hexdigest()}"
 
 
 def units_of(parts: Iterable[UnitPart]) -> list[Unit]:
-    """Parts put together to units, in order of their first ids; parts in reading order."""
+    """Return parts put together to units, in order of their first ids; parts in reading order."""
     by_unit: defaultdict[UnitId, list[UnitPart]] = defaultdict(list)
     for part in parts:
         by_unit[part.unit_id].append(part)
@@ -233,7 +235,7 @@ def _from_file(documents: Documents, rules: UnitRules) -> list[Group]:
 
 def file_digest(path: Path) -> str:
     """
-    16 hex digits over a grouping file.
+    Return 16 hex digits over a grouping file.
 
     Raises:
         InputError: it cannot be read.

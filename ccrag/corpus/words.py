@@ -96,7 +96,7 @@ class WordSums:
 
 
 def _sums(word: NDArray[np.bool_], joiner: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Running sums of word weights, each word's at its first character: (n + 1,)."""
+    """Return the running sums of word weights, each word's at its first character: (n + 1,)."""
     padded = np.zeros(len(word) + 2, dtype=np.bool_)
     padded[1:-1] = word
     before, after = padded[:-2], padded[2:]

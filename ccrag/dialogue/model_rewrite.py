@@ -52,7 +52,7 @@ def model_rewrites(
     question: str, turns: Sequence[Turn], *, rewrite: ModelRewrite, ask: Ask
 ) -> Rewritten:
     """
-    Up to `rewrite.count` wordings of `question` that can be understood without `turns`.
+    Return up to `rewrite.count` wordings of `question` that can be understood without `turns`.
 
     Without turns nothing is missing: nobody is asked, and the question is its own wording.
     """

@@ -106,7 +106,7 @@ def _salience(
 
 
 def _phrases(text: str) -> Iterator[tuple[str, ...]]:
-    """Runs of content words, parted by other words and by punctuation."""
+    """Yield runs of content words, parted by other words and by punctuation."""
     for piece in re.split(r"[^\w\s'’-]+", text):
         phrase: list[str] = []
         for word in runs(piece):

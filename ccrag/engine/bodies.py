@@ -39,7 +39,7 @@ PASSAGES: JSON = {"excludes": ["vector", "searched", "outline"]}
 
 
 def candidate_filter(candidates: Candidates) -> list[JSON]:
-    """Filter clauses that admit the candidates only; none for the whole index."""
+    """Return filter clauses that admit the candidates only; none for the whole index."""
     if candidates.collection is not None:
         return [{"term": {"collection": candidates.collection}}]
     if candidates.doc_ids is None:
@@ -85,7 +85,7 @@ def bm25_body(
     field: Literal["text", "searched", "outline"] = "text",
 ) -> JSON:
     """
-    BM25 of `parts` inside the candidates, ids and scores only; a score is the weighted sum.
+    Return BM25 of `parts` inside the candidates, ids and scores only; a score is the weighted sum.
 
     What is `searched` of them is matched as plain words; no operator of any query language is
     read from it. With a `title_weight`, a passage is also found by its document's title, whose
@@ -135,7 +135,7 @@ def exact_body(vector: Vector, candidates: Candidates, *, depth: int) -> JSON:
 
 def hnsw_body(vector: Vector, candidates: Candidates, *, depth: int, ef_search: int) -> JSON:
     """
-    Nearest neighbours of `vector` (unit length) by the graph; scores as in `exact_body`.
+    Return nearest neighbours of `vector` (unit length) by the graph; scores as in `exact_body`.
 
     The filter sits inside the knn clause: outside it, the engine filters after the search.
     """
@@ -261,7 +261,7 @@ def ordinals_body(doc_id: DocId, ordinals: Iterable[int]) -> JSON:
 
 
 def _ids_only(query: JSON, depth: int, candidates: Candidates | None = None) -> JSON:
-    """Ids and scores and, where candidates are a collection, each hit's, for closure."""
+    """Return ids and scores and, where candidates are a collection, each hit's, for closure."""
     body: JSON = {
         "size": depth,
         "_source": False,

@@ -150,7 +150,7 @@ def build(
 
 
 def _targets(plan: BuildPlan) -> tuple[Target, ...]:
-    """Documents, passages and, where the recipe stores them, units."""
+    """Return documents, passages and, where the recipe stores them, units."""
     name, corpus, recipe = plan.name, plan.corpus, plan.recipe
     documents = Target("documents", documents_alias(name), fingerprint("documents", corpus))
     passages = Target(

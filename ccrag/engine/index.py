@@ -93,7 +93,7 @@ class Index:
 
     def passages(self, ids: Iterable[PassageId]) -> dict[PassageId, Passage]:
         """
-        Passages by id, in one request however many queries they are for.
+        Return passages by id, in one request however many queries they are for.
 
         Raises:
             EngineError: the request failed, or an id that was ranked a moment ago is gone.
@@ -135,7 +135,7 @@ class Index:
         self, asked: Sequence[tuple[Query, bodies.Among | None]]
     ) -> list[list[UnitPart] | EngineError]:
         """
-        For each query the unit parts `among` its candidates, or all of theirs, by document.
+        Return for each query the unit parts `among` its candidates, or all of theirs, by document.
 
         One msearch for all of them, and one more for each `PAGE` parts of the longest.
 
@@ -163,7 +163,7 @@ class Index:
         self, asked: Sequence[tuple[Query, Sequence[DocId]]]
     ) -> list[list[Passage] | EngineError]:
         """
-        For each query all passages of some of its candidates, by passage id.
+        Return for each query all passages of some of its candidates, by passage id.
 
         Raises:
             EngineError: a request as a whole failed.
@@ -195,7 +195,7 @@ class Index:
 
     def documents(self, candidates: Candidates, doc_ids: Iterable[DocId]) -> dict[DocId, Document]:
         """
-        Documents by id, whole; ids the index does not hold are left out.
+        Return documents by id, whole; ids the index does not hold are left out.
 
         Raises:
             InputError: an id is not among the candidates.

@@ -88,8 +88,8 @@ def find_documents(
     after: tuple[Any, ...] | None = None,
 ) -> ListedPage:
     """
-    Candidates whose title holds the words of `text` (the last may be a beginning) or whose id
-    begins with it, best first; all of them by id when `text` is blank.
+    Return candidates whose title holds the words of `text` (the last may be a beginning) or whose
+    id begins with it, best first; all of them by id when `text` is blank.
 
     Args:
         index: of documents, concrete or an alias.
@@ -149,12 +149,12 @@ class IndexDescription:
 
     @property
     def passages(self) -> int:
-        """Passages under all recipes."""
+        """Return the number of passages under all recipes."""
         return sum(part.items for part in self.parts if part.kind == "passages")
 
     @property
     def recipes(self) -> frozenset[str]:
-        """Recipes of passages that this version can open, and `units-` groupings."""
+        """Return recipes of passages that this version can open, and `units-` groupings."""
         return frozenset(
             f"units-{part.recipe}" if part.kind == "units" else part.recipe
             for part in self.parts

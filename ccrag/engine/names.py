@@ -127,22 +127,24 @@ def check_name(name: str) -> str:
 
 
 def documents_alias(name: str) -> str:
-    """Alias of a collection's documents."""
+    """Return the alias of a collection's documents."""
     return f"ccrag-{check_name(name)}-documents"
 
 
 def passages_alias(name: str, recipe: Recipe) -> str:
-    """Alias of a collection's passages under `recipe`."""
+    """Return the alias of a collection's passages under `recipe`."""
     return f"ccrag-{check_name(name)}-passages-{recipe.name}"
 
 
 def units_alias(name: str, units: UnitRecipe) -> str:
-    """Alias of a collection's units under one grouping."""
+    """Return the alias of a collection's units under one grouping."""
     return f"ccrag-{check_name(name)}-units-{units.name}"
 
 
 def fingerprint(kind: Kind, corpus: str, recipe: Recipe | UnitRecipe | None = None) -> str:
-    """12 hex digits over the corpus, the template and, for passages and units, the recipe."""
+    """
+    Return 12 hex digits over the corpus, the template and, for passages and units, the recipe.
+    """
     facts: list[object] = [corpus, template_digest(kind)]
     if isinstance(recipe, UnitRecipe):
         facts.append(recipe.parameters)

@@ -31,7 +31,7 @@ def vector_template(mode: VectorMode, *, dimension: int) -> tuple[JSON, JSON]:
 
 
 def template_digest(kind: Kind) -> str:
-    """12 hex digits over the template's content; part of every index fingerprint."""
+    """Return 12 hex digits over the template's content; part of every index fingerprint."""
     canonical = orjson.dumps(read_template(kind), option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=6).hexdigest()
 

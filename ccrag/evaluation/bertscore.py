@@ -19,7 +19,7 @@ BertScorer = Callable[[Sequence[str], Sequence[str]], Sequence[float]]
 
 def load_bert_scorer(folder: Path, *, layers: int) -> BertScorer:
     """
-    BERTScore F1, not rescaled, by the model in `folder`, read at its layer `layers`.
+    Return BERTScore F1, not rescaled, by the model in `folder`, read at its layer `layers`.
 
     Raises:
         ModelError: bert-score is not installed, or the model cannot be loaded.

@@ -74,7 +74,7 @@ class Sample:
 
 def sample_of(judged: Iterable[Judged]) -> Sample:
     """
-    Judged queries ready to be learnt from.
+    Return judged queries ready to be learnt from.
 
     Raises:
         InputError: too few groups of one kind.
@@ -158,7 +158,7 @@ def _groups_of(sample: Sample, *, unanswerable: bool) -> set[str]:
 
 
 def _fewest(sample: Sample) -> int:
-    """Groups of the rarer kind."""
+    """Count the groups of the rarer kind."""
     return min(len(_groups_of(sample, unanswerable=kind)) for kind in (True, False))
 
 
@@ -173,7 +173,7 @@ def _folds(sample: Sample, count: int, chance: np.random.Generator) -> Ints:
 
 
 def _loss(sample: Sample, folds: Ints, penalty: float) -> float:
-    """Mean negative log-likelihood of the parts left out."""
+    """Return the mean negative log-likelihood of the parts left out."""
     losses = np.zeros(len(folds))
     for fold in range(folds.max() + 1):
         part = sample.part(folds == fold)

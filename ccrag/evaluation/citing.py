@@ -23,7 +23,7 @@ NO_PROVENANCE = LeftOut("no provenance for this query")
 
 def cited_document_measures() -> tuple[Measure, ...]:
     """
-    Precision and recall of the documents referred to, and how many of them are not judged.
+    Return precision and recall of the documents referred to, and how many of them are not judged.
 
     Answers cite documents: one whose passages are judged is as relevant as the best of them.
     Where only relevant documents are judged, no judged reference can be wrong: `cited-precision`
@@ -98,7 +98,7 @@ def citation_measures(*, containment: float = CONTAINMENT) -> tuple[Measure, ...
 
 
 def undefined_support(answer: RunAnswer) -> LeftOut | None:
-    """Why no sentence of `answer` can be checked against evidence; None when they can be."""
+    """Return why no sentence of `answer` can be checked against evidence; None when they can be."""
     if not answer.sentences:
         return NO_SENTENCES
     if answer.abstained:

@@ -68,7 +68,7 @@ def decisions(sample: Sample, said: Array, *, threshold: float) -> Decisions:
 
 
 def against_never(sample: Sample, said: Array, *, threshold: float) -> Comparison | None:
-    """Accuracy of the decisions against that of never abstaining, query by query."""
+    """Return accuracy of the decisions against that of never abstaining, query by query."""
     right = np.where(sample.unanswerable, said >= threshold, said < threshold).mean(axis=0)
     never = np.where(sample.unanswerable, 0.0, 1.0)
     return compare(
@@ -90,7 +90,7 @@ def ranked_right(sample: Sample, said: Array) -> float:
 
 
 def _resampled(counts: Array, groups: tuple[str, ...]) -> Array:
-    """Sums of counts over resampled groups, `(DRAWS, 4)`."""
+    """Return sums of counts over resampled groups, `(DRAWS, 4)`."""
     names, members = np.unique(np.array(groups), return_inverse=True)
     by_group = np.zeros((len(names), counts.shape[1]))
     np.add.at(by_group, members, counts)

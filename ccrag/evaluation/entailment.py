@@ -32,7 +32,7 @@ class NliScorer(Protocol):
 def entailment_measures(
     scorer: NliScorer | None, *, threshold: float = ENTAILED
 ) -> tuple[Measure, ...]:
-    """Both measures; with no scorer they are left out and say so."""
+    """Return both measures; with no scorer they are left out and say so."""
     unavailable = NOT_GIVEN if scorer is None else None
     entails = _entails(scorer, threshold) if scorer is not None else _never
     needs = (Need.ANSWERS, Need.PROVENANCE)
@@ -94,7 +94,7 @@ def _precision(case: Case, entails: Entails) -> Figure:
 
 
 def _helpful(texts: list[str], sentence: str, entails: Entails) -> list[bool]:
-    """For each citation of one sentence, whether it counts."""
+    """Return for each citation of one sentence, whether it counts."""
     if not entails(_joined(texts), sentence):
         return [False] * len(texts)
     return [

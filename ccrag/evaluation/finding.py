@@ -114,7 +114,7 @@ def _of_ways(figure_of: Callable[[Sequence[QuoteWay]], float]) -> Callable[[Case
 
 def abstention_measures() -> tuple[Measure, ...]:
     """
-    Accuracy, precision and recall of abstaining.
+    Return accuracy, precision and recall of abstaining.
 
     A query contributes to precision when the run abstained, and to recall when it cannot be
     answered; with 1 or 0 there, the means are the precision and recall of the set.

@@ -76,7 +76,7 @@ class Judge:
 
 def grade_measures(judge: Judge | None) -> tuple[Measure, ...]:
     """
-    Correctness and completeness by the gold answer, grades 0 to 4 as 0 to 1.
+    Return correctness and completeness by the gold answer, grades 0 to 4 as 0 to 1.
 
     An empty answer is 0 without being asked for; an abstention is judged like any other answer.
     """
@@ -103,7 +103,7 @@ def _grade_measure(judge: Judge | None, name: str, summary: str) -> Measure:
 def judged(
     judge: Judge, run: RunData, gold: Gold, figure: Callable[[Case], Figure]
 ) -> dict[str, Figure]:
-    """`figure` of every case, `judge.at_once` under way at a time."""
+    """Return `figure` of every case, `judge.at_once` under way at a time."""
     found = cases(run, gold)
     figures = in_order(figure, found, workers=judge.at_once)
     return dict(zip((case.query_id for case in found), figures, strict=True))

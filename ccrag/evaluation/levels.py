@@ -46,7 +46,7 @@ def document_judgements(judged: Mapping[DocId | PassageId, int]) -> dict[DocId, 
 
 def one_level(rankings: Rankings, qrels: Qrels) -> OneLevel:
     """
-    `rankings` and `qrels` in ids of which some are the same, if there is a way.
+    Return `rankings` and `qrels` in ids of which some are the same, if there is a way.
 
     As they are; else documents by their best ranked passage, of whatever form its id is; else
     documents by their best judged passage. Where nothing of that makes them meet: as they are.

@@ -31,12 +31,14 @@ class CitedDocuments:
 
     @property
     def precision(self) -> float | None:
-        """Share of relevant among the judged references; None when no judged one is cited."""
+        """
+        Return the share of relevant among the judged references; None when no judged one is cited.
+        """
         return _share(self.relevant_cited, self.judged_cited)
 
     @property
     def recall(self) -> float | None:
-        """Share of the relevant documents that are cited; None when none is known."""
+        """Return the share of the relevant documents that are cited; None when none is known."""
         return _share(self.relevant_cited, self.relevant)
 
 
@@ -73,12 +75,14 @@ class EvidenceFound:
 
     @property
     def evidence_share(self) -> float | None:
-        """Share of known quotes covered by the evidence shown; None when none is known."""
+        """
+        Return the share of known quotes covered by the evidence shown; None when none is known.
+        """
         return _share(self.in_evidence, self.quotes)
 
     @property
     def passage_share(self) -> float | None:
-        """Share of known quotes covered by the passages read; None when none is known."""
+        """Return the share of known quotes that the passages read cover; None: none is known."""
         return _share(self.in_passages, self.quotes)
 
 

@@ -43,7 +43,7 @@ def read_predictions(
     path: Path,
 ) -> tuple[dict[QueryId, RunAnswer] | None, dict[QueryId, Ranked] | None]:
     """
-    Answers and rankings of a file of predictions for task A, B or C; None: it holds none.
+    Return answers and rankings of a file of predictions for task A, B or C; None: it holds none.
 
     Raises:
         InputError: a record without contexts, or with one that has no id or score.
@@ -88,7 +88,9 @@ def read_answerability(path: Path) -> dict[QueryId, bool]:
 
 
 def with_ids_of(queries: Mapping[QueryId, str], known: Mapping[QueryId, V]) -> dict[QueryId, V]:
-    """`known` under the ids that `queries` have, where only the mark between the parts differs."""
+    """
+    Return `known` under the ids that `queries` have, where only the mark between the parts differs.
+    """
     ids = {_plain(query_id): query_id for query_id in queries}
     return {ids.get(_plain(task_id), task_id): value for task_id, value in known.items()}
 

@@ -193,7 +193,9 @@ def _made(judge: Judge, question: str, sources: Sequence[str]) -> tuple[Nugget, 
 
 
 def read_nuggets(value: object) -> tuple[Nugget, ...] | None:
-    """Nuggets out of JSON, at most `MAX_NUGGETS`, texts each once; None when any is not one."""
+    """
+    Return nuggets out of JSON, at most `MAX_NUGGETS`, texts each once; None when any is not one.
+    """
     if not isinstance(value, list) or not value:
         return None
     found: dict[str, Nugget] = {}
@@ -227,7 +229,7 @@ def _sources(query_id: QueryId, gold: Gold) -> tuple[str, ...]:
 
 
 def digest_of(sources: Sequence[str]) -> str:
-    """16 hex digits over the texts that nuggets were made from."""
+    """Return 16 hex digits over the texts that nuggets were made from."""
     return hashlib.blake2b(orjson.dumps(list(sources)), digest_size=8).hexdigest()
 
 

@@ -27,7 +27,7 @@ class Outcome:
 
     @property
     def measures(self) -> dict[str, Measure]:
-        """Measures that some run has, by name, in the order asked for."""
+        """Return measures that some run has, by name, in the order asked for."""
         asked: dict[str, Measure] = {}
         for scores in self.scores.values():
             asked |= scores.measures

@@ -76,7 +76,7 @@ def quote_way(quote: str, doc_id: DocId, text: str, context: Context) -> QuoteWa
 
 
 def context_chars(read: Sequence[Place]) -> int:
-    """Characters of the passages read, those that overlap counted once."""
+    """Count the characters of the passages read, those that overlap counted once."""
     total = 0
     by_document: dict[DocId, list[Span]] = {}
     for place in read:
@@ -90,7 +90,7 @@ def context_chars(read: Sequence[Place]) -> int:
 
 
 def _spans(text: str, doc_id: DocId, places: Sequence[Place]) -> list[Span]:
-    """Spans in the quote's document; an empty one stands for a passage of another."""
+    """Return spans in the quote's document; an empty one stands for a passage of another."""
     return [widened(text, place.span) if place.doc_id == doc_id else Span(0, 0) for place in places]
 
 
@@ -102,7 +102,7 @@ def _rank(places: Sequence[Span], ranked: Sequence[Span]) -> int | None:
 
 
 def _depths(places: Sequence[Span], ranked: Sequence[Span]) -> Iterator[int]:
-    """Ranks at which more of the quote than before may be covered."""
+    """Return ranks at which more of the quote than before may be covered."""
     return (depth for depth, span in enumerate(ranked, start=1) if _touch(places, span))
 
 

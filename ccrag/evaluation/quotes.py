@@ -26,7 +26,7 @@ SPACE = re.compile(r"\s*")
 
 
 def normalise_quote(text: str) -> str:
-    """`text` with plain dashes and quotation marks, words parted by one space."""
+    """Return `text` with plain dashes and quotation marks, words parted by one space."""
     return " ".join(WORD.findall(text.translate(FOLD)))
 
 
@@ -82,7 +82,7 @@ def covered(span: Span, spans: Iterable[Span]) -> bool:
 
 
 def widened(text: str, span: Span) -> Span:
-    """`span` with the white space on both sides, so that neighbouring sentences touch."""
+    """Return `span` with the white space on both sides, so that neighbouring sentences touch."""
     start = span.start
     while start > 0 and text[start - 1].isspace():
         start -= 1

@@ -51,7 +51,8 @@ def read_run_data(path: Path, *, name: str | None = None) -> RunData:
 
 def read_runs(paths: Sequence[Path]) -> list[RunData]:
     """
-    Several runs, each called by its folder's or file's name, or by its path where names repeat.
+    Return several runs, each called by its folder's or file's name, or by its path where names
+    repeat.
 
     Raises:
         InputError: as `read_run_data`, or one path is given twice.
@@ -87,7 +88,9 @@ def read_gold(
 
 
 def read_judgements(path: Path) -> Qrels:
-    """Relevance judgements: TREC or TSV, all such files of a folder, or tasks with `relevant`."""
+    """
+    Return relevance judgements: TREC or TSV, all such files of a folder, or tasks with `relevant`.
+    """
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if _is_qrels(file))
         if not files:
@@ -243,7 +246,7 @@ def _cited(answer: RunAnswer) -> tuple[tuple[str, ...], list[tuple[int, ...]]]:
 
 
 def _completed(answer: RunAnswer, told: RunAnswer) -> RunAnswer:
-    """`told` with the sentences' text as it was submitted."""
+    """Return `told` with the sentences' text as it was submitted."""
     sentences = (
         replace(sentence, text=submitted.text)
         for sentence, submitted in zip(told.sentences, answer.sentences, strict=True)

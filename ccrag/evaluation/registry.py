@@ -55,7 +55,7 @@ class Measure:
     """Why it cannot be computed at all here, e.g. that a model was not given."""
 
     def obstacle(self, run: RunData, gold: Gold) -> str | None:
-        """Why this run cannot be measured so; None when it can."""
+        """Return why this run cannot be measured so; None when it can."""
         if self.unavailable is not None:
             return self.unavailable
         missing = [need.value for need in self.needs if not _met(need, run, gold)]
@@ -96,7 +96,7 @@ def cases(run: RunData, gold: Gold) -> list[Case]:
 
 
 def per_query(figure: Callable[[Case], Figure]) -> Callable[[RunData, Gold], Figures]:
-    """`Measure.figures` from a function that looks at one query at a time."""
+    """Return `Measure.figures` from a function that looks at one query at a time."""
 
     def figures(run: RunData, gold: Gold) -> Figures:
         return {case.query_id: figure(case) for case in cases(run, gold)}

@@ -70,7 +70,7 @@ def _as_extreme(flips: npt.NDArray[np.bool_], differences: Array) -> npt.NDArray
 
 
 def bootstrap_intervals(table: Array, *, draws: int, seed: int, level: float) -> Array:
-    """Low and high of each column of (queries, columns), NaN left out: (2, columns)."""
+    """Return the low and high of each column of (queries, columns), NaN left out: (2, columns)."""
     known = ~np.isnan(table)
     bounds = np.empty((2, table.shape[1]))
     patterns, members = np.unique(known, axis=1, return_inverse=True)
@@ -82,7 +82,9 @@ def bootstrap_intervals(table: Array, *, draws: int, seed: int, level: float) ->
 
 
 def _bootstrap(values: Array, *, draws: int, seed: int, level: float) -> Array:
-    """Percentile interval of the mean of each column of (queries, columns): (2, columns)."""
+    """
+    Return the percentile interval of the mean of each column of (queries, columns): (2, columns).
+    """
     generator = np.random.default_rng(seed)
     means = [
         resample_counts(generator, rows, len(values)) @ values / len(values)
@@ -100,7 +102,7 @@ def resample_counts(generator: np.random.Generator, rows: int, n: int) -> Array:
 
 
 def _blocks(draws: int, n: int) -> Iterator[int]:
-    """Sizes of the parts in which `draws` rows of `n` numbers are drawn."""
+    """Yield sizes of the parts in which `draws` rows of `n` numbers are drawn."""
     size = max(1, _BLOCK // n)
     for start in range(0, draws, size):
         yield min(size, draws - start)

@@ -59,7 +59,9 @@ class Scores:
     notes: tuple[str, ...] = ()
 
     def summary(self, *, draws: int = DRAWS, seed: int = SEED) -> dict[str, Summary]:
-        """Mean, bootstrap confidence interval and n of each measure, in the order asked for."""
+        """
+        Return mean, bootstrap confidence interval and n of each measure, in the order asked for.
+        """
         found = intervals(self.per_query, draws=draws, seed=seed)
         return {
             name: Summary(measure, found.get(name), Counter(self.skipped[name].values()))
@@ -116,7 +118,7 @@ def compare_runs(
 
 def _values(figures: Figures, gold: Gold) -> PerQuery:
     """
-    Figures by query, in the order of the queries.
+    Return figures by query, in the order of the queries.
 
     Raises:
         InvariantError: a figure is NaN or infinite, which no measure may say in silence.
@@ -135,7 +137,7 @@ def _reasons(figures: Figures) -> dict[QueryId, str]:
 
 
 def _coverage_notes(run: RunData, gold: Gold) -> list[str]:
-    """Queries that count as empty, and those that count for nothing."""
+    """Return queries that count as empty, and those that count for nothing."""
     notes = []
     for what, held in (("answer", run.answers), ("ranking", run.rankings)):
         missing = 0 if held is None else sum(query_id not in held for query_id in gold.queries)

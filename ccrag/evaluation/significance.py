@@ -187,7 +187,7 @@ def matrix(
 
 
 def _columns(runs: Mapping[str, PerQuery]) -> dict[str, Array]:
-    """Figures of each run in one order of queries, NaN for none."""
+    """Return figures of each run in one order of queries, NaN for none."""
     query_ids = list(next(iter(runs.values()), {}))
     for name, per_query in runs.items():
         if per_query.keys() != set(query_ids):
@@ -232,7 +232,9 @@ def _described(differences: Array) -> _Described:
 
 
 def _effect(differences: Array) -> float | None:
-    """Cohen's d_z; 0 for no difference anywhere, None where all differ by the same amount."""
+    """
+    Return Cohen's d_z; 0 for no difference anywhere, None where all differ by the same amount.
+    """
     if not differences.any():
         return 0.0
     spread = float(np.ptp(differences))

@@ -51,7 +51,7 @@ def scores_json(scores: Scores, summary: Mapping[str, Summary]) -> JSON:
 
 
 def summary_json(summary: Summary) -> JSON:
-    """Mean, interval and n; null where no query has a figure."""
+    """Return mean, interval and n; null where no query has a figure."""
     found = summary.interval
     return {
         "summary": summary.measure.summary,
@@ -68,7 +68,7 @@ def comparison_json(measure: str, comparison: Comparison) -> JSON:
 
 
 def per_query_csv(runs: Iterable[Scores]) -> str:
-    """`per_query_rows` as CSV, lines ended by a line feed."""
+    """Return `per_query_rows` as CSV, lines ended by a line feed."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(per_query_rows(runs))
     return text.getvalue()

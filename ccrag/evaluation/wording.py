@@ -27,13 +27,13 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
 def rouge_measures(*, stemmer: bool = True) -> tuple[Measure, ...]:
-    """ROUGE-L, -1 and -2 against the gold answer, and ROUGE-L against the question."""
+    """Return ROUGE-L, -1 and -2 against the gold answer, and ROUGE-L against the question."""
     against_gold = tuple(_rouge(kind, stemmer=stemmer) for kind in ROUGE)
     return (*against_gold, _question_overlap(stemmer=stemmer))
 
 
 def word_measures() -> tuple[Measure, ...]:
-    """Length, and how much of the question's wording the answer takes up."""
+    """Return length, and how much of the question's wording the answer takes up."""
     return (
         Measure(
             name="words",
@@ -93,7 +93,7 @@ def _rouge_missing() -> str | None:
 
 
 def _f1(kind: str, target: str, text: str, *, stemmer: bool) -> Figure:
-    """ROUGE F1; not defined where the target holds no letter or digit."""
+    """Return ROUGE F1; not defined where the target holds no letter or digit."""
     if not any(character.isalnum() for character in target):
         return LeftOut("the target holds no letter or digit, so ROUGE has nothing to compare")
     plain = all(character.isascii() for character in target if character.isalnum())

@@ -91,7 +91,9 @@ def ways_of(
 
 
 def best_ranks(record: JSON, wanted: Collection[RelevantId]) -> dict[str, dict[RelevantId, int]]:
-    """Ranks of the `wanted` documents and passages in every ranking of a provenance record."""
+    """
+    Return the ranks of the `wanted` documents and passages in every ranking of a provenance record.
+    """
     ranks: dict[str, dict[RelevantId, int]] = {}
     for ranking in record["rankings"]:
         found: dict[RelevantId, int] = {}

@@ -51,7 +51,7 @@ class Experiment:
         return Counter(way.end for query in self.ways[run].values() for way in query.relevant)
 
     def seconds(self, run: str) -> dict[str, float]:
-        """Mean seconds a query spent in each stage, stages in the order they ran."""
+        """Return the mean seconds a query spent in each stage, stages in the order they ran."""
         spent: dict[str, list[float]] = {}
         for way in self.ways[run].values():
             for stage, seconds in way.seconds.items():
@@ -121,7 +121,7 @@ def look_into(
 
 
 def _with_texts(gold: Gold, index: Index) -> Gold:
-    """`gold` with the texts of the documents quoted, of none where nothing is."""
+    """Return `gold` with the texts of the documents quoted, of none where nothing is."""
     quoted = {quote.doc_id for quotes in (gold.quotes or {}).values() for quote in quotes}
     return replace(gold, texts={k: d.text for k, d in _documents(index, quoted).items()})
 

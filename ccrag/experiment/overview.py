@@ -88,7 +88,7 @@ def matrix(outcome: Outcome) -> list[Block]:
 
 
 def _compared(outcome: Outcome) -> dict[tuple[str, str], Comparison]:
-    """Comparisons with the baseline, by measure and run."""
+    """Return comparisons with the baseline, by measure and run."""
     return {
         (measure, comparison.other): comparison
         for measure, comparisons in outcome.comparisons.items()
@@ -233,7 +233,9 @@ def _point(
 
 
 def left_out(outcome: Outcome) -> list[Remark]:
-    """Measures that could not be computed, and queries without a figure, with the reasons."""
+    """
+    Return measures that could not be computed, and queries without a figure, with the reasons.
+    """
     found = [
         (name, reason, run)
         for run, scores in outcome.scores.items()
@@ -255,7 +257,7 @@ def notes(outcome: Outcome) -> list[Remark]:
 
 
 def _remarks(found: Iterable[tuple[str, str, str]], runs: int) -> list[Remark]:
-    """Remarks with those they are about joined."""
+    """Return remarks with those they are about joined."""
     whose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for subject, text, run in found:
         whose[subject, text].append(run)

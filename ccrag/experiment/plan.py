@@ -86,7 +86,7 @@ def _axis(axis: str) -> list[str]:
 
 
 def split_values(text: str) -> list[str]:
-    """`text` at its commas, those inside brackets or quotes excepted."""
+    """Return `text` at its commas, those inside brackets or quotes excepted."""
     parts = [""]
     depth, quote = 0, ""
     for character in text:

@@ -90,7 +90,9 @@ def dot_plot(points: Sequence[Point], *, width: int = 540) -> DotPlot:
 
 
 def nice_ticks(low: float, high: float) -> list[float]:
-    """At least two round numbers, evenly spaced, the outer ones enclosing `low` and `high`."""
+    """
+    Return at least two round numbers, evenly spaced, the outer ones enclosing `low` and `high`.
+    """
     if high - low < EVEN:
         low, high = low - (abs(low) or 1) / 10, high + (abs(high) or 1) / 10
     rough = (high - low) / TICKS
@@ -138,7 +140,7 @@ class Strip:
 
 def strip(values: Sequence[float], *, most: float, width: int = 1000, height: int = 90) -> Strip:
     """
-    Bars for `values` in their order; one of `most` reaches the edge.
+    Return bars for `values` in their order; one of `most` reaches the edge.
 
     Args:
         most: the greatest amount to be drawn, the same for all strips that are to be compared.
@@ -174,7 +176,7 @@ class Share:
 
 
 def shares(counts: Sequence[tuple[str, int]], *, width: float = 100.0) -> tuple[Share, ...]:
-    """Parts side by side in the order given, those of no width left out."""
+    """Return parts side by side in the order given, those of no width left out."""
     total = sum(count for _, count in counts)
     parts: list[Share] = []
     at = 0.0

@@ -52,7 +52,7 @@ def _ways_json(ways: Mapping[QueryId, QueryWay]) -> JSON:
 
 
 def differing_settings(experiment: Experiment) -> dict[str, dict[str, Any]]:
-    """Setting → run → value, for the settings in which some runs differ; names aside."""
+    """Return setting → run → value, for the settings in which some runs differ; names aside."""
     flat = {run.name: _flat(pipeline_json(run.settings)) for run in experiment.runs}
     first = next(iter(flat.values()))
     return {
@@ -64,7 +64,7 @@ def differing_settings(experiment: Experiment) -> dict[str, dict[str, Any]]:
 
 
 def _flat(settings: JSON) -> dict[str, Any]:
-    """`section.key` → value."""
+    """Return `section.key` → value."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, dict):

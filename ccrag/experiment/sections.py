@@ -185,7 +185,7 @@ def _columns(
     ways: Mapping[str, QueryWay],
     figures: Mapping[str, float | None],
 ) -> tuple[Column, ...]:
-    """Answers side by side, equal ones once; a failed query equals another."""
+    """Return answers side by side, equal ones once; a failed query equals another."""
     alike: dict[RunAnswer | None, list[str]] = {}
     for run, way in ways.items():
         alike.setdefault(way.answer, []).append(run)

@@ -73,7 +73,7 @@ def ir_metadata(
 
 
 def render(content: dict[str, Any]) -> str:
-    """`content` as YAML, keys sorted; the same content gives the same bytes."""
+    """Return `content` as YAML, keys sorted; the same content gives the same bytes."""
     return yaml.safe_dump(content, sort_keys=True, allow_unicode=True, width=100)
 
 

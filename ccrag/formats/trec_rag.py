@@ -36,7 +36,7 @@ def record(
 
 
 def one_line(text: str) -> str:
-    """`text` in NFC on one line, every run of white space one space, none at the ends."""
+    """Return `text` in NFC on one line, every run of white space one space, none at the ends."""
     return unicodedata.normalize("NFC", " ".join(text.split()))
 
 

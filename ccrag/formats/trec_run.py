@@ -51,7 +51,7 @@ def run_lines(
 
 def read_run(path: Path) -> Run:
     """
-    Ids and scores of each query, in the file's order.
+    Return ids and scores of each query, in the file's order.
 
     Raises:
         InputError: a line without six columns, a score that is no finite number, or a repeated id.
@@ -71,7 +71,7 @@ def read_run(path: Path) -> Run:
 
 def read_qrels(path: Path) -> Qrels:
     """
-    Judgements of each query: TREC's four columns, or TSV headed `query-id corpus-id score`.
+    Return judgements of each query: TREC's four columns, or TSV headed `query-id corpus-id score`.
 
     A byte order mark, gzip, blank lines and a line of column names are read over; a judgement that
     stands twice counts once. A relevance below zero counts as not relevant, as in trec_eval.
@@ -111,7 +111,7 @@ def merge_qrels(paths: Sequence[Path]) -> Qrels:
 
 
 def _judgements(path: Path) -> Iterator[tuple[int, QueryId, DocId, int]]:
-    """Line, query, document and relevance of each judgement."""
+    """Yield line, query, document and relevance of each judgement."""
     tsv = False
     for at, (line, text) in enumerate(_lines(path)):
         columns = [column.strip() for column in text.split("\t")] if tsv else text.split()
@@ -138,7 +138,7 @@ def _check_word(word: str, what: str) -> None:
 
 
 def _below(above: int | None, score: float, *, query_id: QueryId) -> int:
-    """`score` in millionths, lowered below `above` where it would tie with it."""
+    """Return `score` in millionths, lowered below `above` where it would tie with it."""
     if not math.isfinite(score):
         raise InputError(f"query {query_id!r}: score {score} cannot stand in a TREC run")
     micros = round(score * MICRO)
@@ -146,7 +146,9 @@ def _below(above: int | None, score: float, *, query_id: QueryId) -> int:
 
 
 def _step(micros: int) -> int:
-    """More than the gap between 32-bit floats at `micros`: two numbers this far apart differ."""
+    """
+    Return more than the gap between 32-bit floats at `micros`: two numbers this far apart differ.
+    """
     magnitude = math.frexp(abs(micros) / MICRO + 1)[1]  # + 1: the step may cross a power of two
     return math.floor(math.ldexp(MICRO, magnitude - 24)) + 1
 
@@ -158,7 +160,7 @@ def _decimal(micros: int) -> str:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, counted from 1."""
+    """Yield lines that are not blank, counted from 1."""
     for line, content in enumerate(plain_text(path).split("\n"), start=1):
         if content.strip():
             yield line, content

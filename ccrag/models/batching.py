@@ -31,7 +31,7 @@ def token_batches(lengths: Sequence[int], *, budget: int) -> Iterator[list[int]]
 
 def unit_rows(rows: Matrix) -> Matrix:
     """
-    `rows` scaled to unit length, as a new float32 matrix.
+    Return `rows` scaled to unit length, as a new float32 matrix.
 
     A row of zeros (a text without a known word, for a static model) becomes the first basis
     vector, so that every text has a defined vector.

@@ -122,7 +122,7 @@ class VectorCache:
 
 
 def key_of(prefix: str, text: str) -> bytes:
-    """16 bytes that stand for `text` encoded behind `prefix`."""
+    """Return 16 bytes that stand for `text` encoded behind `prefix`."""
     digest = hashlib.blake2b(digest_size=16)
     for part in (prefix, text):
         encoded = part.encode("utf-8", "surrogatepass")

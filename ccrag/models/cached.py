@@ -62,7 +62,7 @@ class Counts:
 
     @property
     def cached_share(self) -> float:
-        """Share of texts served from the cache, 0 to 1; of no texts: 0."""
+        """Return the share of texts served from the cache, 0 to 1; of no texts: 0."""
         return self.cached / max(1, self.total)
 
 
@@ -95,11 +95,11 @@ class CachedEncoder:
         self._lock = Lock()
 
     def encode_passages(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of passages or sentences; no texts give `(0, dim)`."""
+        """Return the vectors of passages or sentences; no texts give `(0, dim)`."""
         return self._encode(texts, self._passage_prefix)
 
     def encode_queries(self, texts: Sequence[str]) -> Encoded:
-        """Vectors of queries; no texts give `(0, dim)`."""
+        """Return the vectors of queries; no texts give `(0, dim)`."""
         return self._encode(texts, self._query_prefix)
 
     def _encode(self, texts: Sequence[str], prefix: str) -> Encoded:
@@ -167,5 +167,7 @@ class CachedEncoder:
 
 
 def _well_formed(text: str) -> str:
-    """`text` with `?` for what is no character (lone surrogates), which tokenizers refuse."""
+    """
+    Return `text` with `?` for what is no character (lone surrogates), which tokenizers refuse.
+    """
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -125,7 +125,10 @@ def _with_fast_tokenizer(model: CrossEncoder, folder: ModelFolder) -> CrossEncod
 
 
 def token_limit(model: CrossEncoder) -> int:
-    """Tokens the model reads; the tokenizer may state more than there are positions for."""
+    """
+    Return how many tokens the model reads; the tokenizer may state more than there are positions
+    for.
+    """
     config = model[0].model.config
     positions = int(getattr(config, "max_position_embeddings", 512))
     if "roberta" in config.model_type:  # positions count from after the padding id

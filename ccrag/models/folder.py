@@ -83,7 +83,7 @@ def _fetched(model: str, *, ways: str) -> Path:
 
 
 def _digest(folder: Path) -> str:
-    """SHA-256, shortened, over names and contents of the files that make the model."""
+    """Return SHA-256, shortened, over names and contents of the files that make the model."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if any(map(path.match, _WANTED))):
         with path.open("rb") as file:

@@ -24,12 +24,12 @@ class JudgedQuery:
 
     @property
     def relevant(self) -> list[DocId]:
-        """Candidates judged relevant, BM25's best first."""
+        """Return candidates judged relevant, BM25's best first."""
         return [doc_id for doc_id in self.texts if self.relevance.get(doc_id, 0) > 0]
 
     @property
     def others(self) -> list[DocId]:
-        """Candidates judged irrelevant or not at all, BM25's best first."""
+        """Return candidates judged irrelevant or not at all, BM25's best first."""
         return [doc_id for doc_id in self.texts if self.relevance.get(doc_id, 0) <= 0]
 
 
@@ -37,7 +37,7 @@ def split(
     judged: Sequence[JudgedQuery], *, share: float, seed: int
 ) -> tuple[list[JudgedQuery], list[JudgedQuery]]:
     """
-    Queries to train on, and queries to evaluate on; those that tell nothing are left out.
+    Return queries to train on, and queries to evaluate on; those that tell nothing are left out.
 
     The same seed splits the same queries in the same way, in whatever order they come.
 
@@ -57,7 +57,7 @@ def split(
 
 def sample_group(query: JudgedQuery, *, size: int, hard: int, rng: random.Random) -> list[DocId]:
     """
-    Up to `size` candidates to learn from: at most a quarter relevant, then hard others.
+    Return up to `size` candidates to learn from: at most a quarter relevant, then hard others.
 
     The others are drawn from BM25's `hard` best of them: what words alone do not tell apart.
     """

@@ -88,7 +88,7 @@ class NliModel:
         )
 
     def _windows(self, text: str, *, room: int, overlap: int) -> list[tuple[str, int]]:
-        """`text`, or windows of it, each with its number of tokens, at most `room`."""
+        """Return `text`, or windows of it, each with its number of tokens, at most `room`."""
         encoded = self._tokenizer(
             text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )

@@ -71,7 +71,7 @@ class ConvertedModel:
         self._check(model)
 
     def forward(self, features: Features) -> Matrix:
-        """Unit rows for one batch."""
+        """Return unit rows for one batch."""
         if not hasattr(self._own, "request"):
             self._own.request = self._compiled.create_infer_request()
         found = self._own.request.infer([features[name].numpy() for name in self._names])

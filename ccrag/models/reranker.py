@@ -45,7 +45,7 @@ class Reranker(Protocol):
     def revision(self) -> str: ...
     @property
     def max_tokens(self) -> int:
-        """Tokens the model reads at once, query and text together."""
+        """Return how many tokens the model reads at once, query and text together."""
         ...
 
     def scores(self, query: str, texts: Sequence[str]) -> Scores: ...
@@ -204,7 +204,9 @@ class CrossEncoderReranker:
     def _batches(
         self, windows: Sequence[_Window], *, query_tokens: int
     ) -> Iterator[Sequence[_Window]]:
-        """Windows of like length together, longest first, as many as the token budget allows."""
+        """
+        Yield windows of like length together, longest first, as many as the token budget allows.
+        """
         ordered = sorted(windows, key=lambda window: -window.tokens)  # texts are in order already
         start = 0
         while start < len(ordered):

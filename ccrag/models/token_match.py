@@ -96,7 +96,7 @@ class ApartTransformer(Transformer):  # type: ignore[misc]
         return torch.cat([ids.new_tensor([self.tokenizer.cls_token_id]), ids[int(twice) :]])
 
     def _read(self, rows: Sequence[Tensor], **kwargs: Any) -> list[Tensor]:
-        """Token vectors `(tokens, dim)` of each text, given as ids."""
+        """Return token vectors `(tokens, dim)` of each text, given as ids."""
         keys = [row.cpu().numpy().tobytes() for row in rows]
         known = {} if self._memory is None else self._memory.of(keys)
         new = {key: row for key, row in zip(keys, rows, strict=True) if key not in known}
@@ -167,7 +167,7 @@ class TokenMatch(Module):  # type: ignore[misc]
             self.bias -= logits.mean()
 
     def _crossed(self, query: Tokens, text: Tokens) -> tuple[Tokens, Tokens]:
-        """Both, every token with what it reads in the other text added."""
+        """Return both, every token with what it reads in the other text added."""
         query_parts, text_parts = self._parts(query), self._parts(text)
         return (
             self._reading(query, query_parts[0], text_parts, text.mask),

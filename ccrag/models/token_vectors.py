@@ -37,7 +37,7 @@ class TokenEncoder(Protocol):
 
 def token_encoder_of(encoder: CachedEncoder) -> TransformerTokens:
     """
-    Token vectors of the model that `encoder` uses; it is loaded once for both.
+    Return token vectors of the model that `encoder` uses; it is loaded once for both.
 
     Raises:
         ModelError: it is of a kind that has none.

@@ -150,7 +150,7 @@ class _BestEpoch:
 def _figures(
     model: CrossEncoder, queries: Sequence[JudgedQuery], plan: TrainingPlan
 ) -> list[float]:
-    """nDCG@10 of each query's candidates in the model's order; ties keep BM25's."""
+    """Return nDCG@10 of each query's candidates in the model's order; ties keep BM25's."""
     reranker = CrossEncoderReranker(
         LoadedPairModel(model),
         ModelFolder(Path(), "the model in training", ""),

@@ -89,12 +89,14 @@ class TransformerModel:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector; read from the files where they say it, else from the model."""
+        """
+        Return the length of a vector; read from the files where they say it, else from the model.
+        """
         return stated_dimension(self.folder) or int(self.loaded().get_embedding_dimension() or 0)
 
     @property
     def max_tokens(self) -> int:
-        """Tokens of a text that are read, special ones included."""
+        """Return how many tokens of a text are read, special ones included."""
         model = self.loaded()
         limit = model.max_seq_length or int(model.tokenizer.model_max_length)
         return min(limit, self._settings.max_tokens or limit)
@@ -165,7 +167,7 @@ class TransformerModel:
         return pieces, truncated
 
     def _forward_all(self, pieces: Sequence[Piece]) -> Iterator[tuple[list[int], Matrix]]:
-        """Vectors of `pieces` by their positions, in batches, each core on its own batch."""
+        """Yield vectors of `pieces` by their positions, in batches, each core on its own batch."""
         model = self.loaded()
         lengths = [piece.tokens for piece in pieces]
         batches = list(token_batches(lengths, budget=self._settings.batch_tokens))
@@ -184,7 +186,7 @@ class TransformerModel:
             yield from in_order(lambda item: (item[0], run(item[1])), features(), workers=workers)
 
     def _converted_model(self, *, streams: int) -> ConvertedModel:
-        """OpenVINO's copy, made when there is first more to encode than one batch."""
+        """Return OpenVINO's copy, made when there is first more to encode than one batch."""
         from ccrag.models.openvino import ConvertedModel
 
         model = self.loaded()

@@ -8,7 +8,7 @@ def token_windows(
     word_of: Sequence[int | None], *, max_tokens: int, overlap: int
 ) -> list[tuple[int, int]]:
     """
-    Half-open token ranges of at most `max_tokens` that cover the text, in order.
+    Return half-open token ranges of at most `max_tokens` that cover the text, in order.
 
     A range begins and ends between words; a word longer than a whole window is cut. The next range
     begins up to `overlap` tokens before the end of the one before it, as far as its next word fits.

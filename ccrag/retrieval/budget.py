@@ -8,7 +8,7 @@ from ccrag.types import DocId, Note, Passage, PassageId
 
 
 def count_tokens(passages: Iterable[Passage], count: TokenCounter) -> int:
-    """Tokens of passages read together; what overlaps counts once."""
+    """Count the tokens of passages read together; what overlaps counts once."""
     total = 0
     reached: dict[DocId, int] = {}
     for passage in sorted(passages, key=lambda p: (p.doc_id, p.start)):

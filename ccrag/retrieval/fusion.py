@@ -46,7 +46,9 @@ def rrf(
 
 
 def reciprocal_ranks(scores: Mapping[K, float], *, k: int) -> dict[K, float]:
-    """1 / (k + rank) by key, rank from 1 by score, ties by key: what one list gives to RRF."""
+    """
+    Return 1 / (k + rank) by key, rank from 1 by score, ties by key: what one list gives to RRF.
+    """
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
     return {key: 1 / (k + rank) for rank, key in enumerate(ordered, start=1)}
 

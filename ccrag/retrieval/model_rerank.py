@@ -53,7 +53,7 @@ def add_model_scores(
 
 
 def sigmoid(logit: float) -> float:
-    """1 / (1 + e^-logit), without overflow however far from 0."""
+    """Return 1 / (1 + e^-logit), without overflow however far from 0."""
     if logit >= 0:
         return 1 / (1 + exp(-logit))
     return exp(logit) / (1 + exp(logit))

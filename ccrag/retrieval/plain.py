@@ -71,7 +71,7 @@ _MIN_PART = 3
 
 def plain(text: str) -> str:
     """
-    `text` without the mark-up of Markdown, HTML and LaTeX, white space collapsed.
+    Return `text` without the mark-up of Markdown, HTML and LaTeX, white space collapsed.
 
     Greek letters are spelt out, sub- and superscripts are `_` and `^` without braces or blanks,
     letters that extraction set apart (`s o f t m a x`) are a word again.
@@ -88,7 +88,7 @@ def plain(text: str) -> str:
 
 def searched(text: str) -> str:
     """
-    `plain(text)`, with what only means something together once more as one word.
+    Return `plain(text)`, with what only means something together once more as one word.
 
     That is a symbol (`dk`), a numbered thing (`table3`), and a word with its negation
     (`notcounted`), which stop words would lose.
@@ -105,7 +105,7 @@ def search_text(section: Sequence[str], text: str) -> str:
 
 
 def passage_search_text(passage: Passage) -> str:
-    """`search_text` of a passage."""
+    """Return `search_text` of a passage."""
     return search_text(passage.section, passage.text)
 
 

@@ -41,7 +41,7 @@ def match_scores(
     query: TokenVectors, texts: Sequence[TokenVectors], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """
-    For each text, the weighted mean of its closest token's cosine with each query token.
+    Return for each text, the weighted mean of its closest token's cosine with each query token.
 
     Returns:
         `(n_texts,)`, in [-1, 1]; a text or query without tokens scores -1.

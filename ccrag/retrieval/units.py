@@ -183,7 +183,7 @@ def cut_to_sections(
 
 
 def _fitting(runs: Sequence[list[Passage]], *, room: int, count: TokenCounter) -> list[Passage]:
-    """Runs of passages in their order until one does not fit."""
+    """Return runs of passages in their order until one does not fit."""
     kept: list[Passage] = []
     for run in runs:
         if count_tokens([*kept, *run], count) > room:

@@ -34,7 +34,7 @@ class _Run:
 
 def evidence_bundle(result: Result, documents: Mapping[DocId, Document]) -> JSON:
     """
-    Spans of the documents that were read for a question, best first, and what to do next.
+    Return spans of the documents that were read for a question, best first, and what to do next.
 
     Passages of one section that touch are one span; `text` is the document's at `start:end`.
     `hits` are the passages that were found in it, with rank and score; the rest are their
@@ -136,7 +136,7 @@ def _terms(parts: Sequence[Part]) -> list[str]:
 
 
 def _sections_with(missing: Sequence[str], result: Result) -> list[JSON]:
-    """Sections of ranked passages that were not read and hold a missing word, best first."""
+    """Return sections of ranked passages that were not read and hold a missing word, best first."""
     wanted, found = set(missing), dict[tuple[DocId, SectionPath], JSON]()
     read = {(p.doc_id, p.section) for p in (result.passages[i] for i in result.read)}
     for hit in result.ranking:

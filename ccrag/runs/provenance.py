@@ -17,7 +17,7 @@ from ccrag.types import (
 
 
 def result_json(result: Result) -> JSON:
-    """Everything that leads from an answer sentence back to a document's characters."""
+    """Return everything that leads from an answer sentence back to a document's characters."""
     return {**answer_json(result), **trace_json(result)}
 
 
@@ -129,7 +129,7 @@ def passage_json(passage: Passage) -> JSON:
 
 
 def passages_json(passages: Iterable[Passage]) -> list[JSON]:
-    """Several passages with their text."""
+    """Return several passages with their text."""
     return [{**passage_json(passage), "text": passage.text} for passage in passages]
 
 

@@ -54,13 +54,13 @@ def load_calibration(name: str) -> Calibration | None:
 
 
 def calibration_label(name: str) -> str:
-    """`name@digest` of the file that `name` stands for."""
+    """Return `name@digest` of the file that `name` stands for."""
     digest = hashlib.blake2b(_text(name).encode(), digest_size=8).hexdigest()
     return f"{Path(name).name.removesuffix(SUFFIX)}@{digest}"
 
 
 def calibration_names() -> list[str]:
-    """Names of the packaged calibrations, sorted."""
+    """Return the names of the packaged calibrations, sorted."""
     folder = resources.files("ccrag") / "calibrations"
     names = [entry.name for entry in folder.iterdir() if entry.name.endswith(SUFFIX)]
     return sorted(name.removesuffix(SUFFIX) for name in names)

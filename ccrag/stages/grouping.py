@@ -27,7 +27,9 @@ class UnitGrouping:
         self._index = index
 
     def units(self, ways: Sequence[Way]) -> list[list[Unit] | EngineError]:
-        """For each way its units, cut to its candidates and, if wanted, to newest versions."""
+        """
+        Return for each way its units, cut to its candidates and, if wanted, to newest versions.
+        """
         anew = [way for way in ways if self._groups_anew(way.query)]
         stored = [way for way in ways if not self._groups_anew(way.query)]
         found: dict[int, Parts] = {}

@@ -93,7 +93,7 @@ class LinkedReading:
     def _by_words(
         self, question: str, sentences: Sequence[Sentence], texts: Sequence[str]
     ) -> Scores:
-        """BM25 over the pool itself."""
+        """Return BM25 over the pool itself."""
         bm25 = self._settings.bm25
         keys = (sentence.key for sentence in sentences)
         by_key = dict(zip(keys, texts, strict=True))
@@ -107,7 +107,7 @@ class LinkedReading:
         return {s.key: cosine for s, cosine in zip(sentences, cosines, strict=True)}
 
     def _closeness(self, pool: Pool, first: SentenceKey, others: Collection[DocId]) -> Scores:
-        """Cosines of the other documents' runs with the one that opened the unit."""
+        """Return cosines of the other documents' runs with the one that opened the unit."""
         sentences = [s for s in pool.sentences if s.passage.doc_id in others or s.key == first]
         runs = [pool.run_text(sentence) for sentence in sentences]
         vectors = self._vectors(self._titled(sentences, runs))
@@ -118,7 +118,7 @@ class LinkedReading:
         }
 
     def _titled(self, sentences: Sequence[Sentence], runs: Sequence[str]) -> list[str]:
-        """Runs with their document's title, which says what they speak of."""
+        """Return runs with their document's title, which says what they speak of."""
         return [
             " ".join(f"{sentence.passage.title}. {run}".split())
             for sentence, run in zip(sentences, runs, strict=True)

@@ -85,6 +85,6 @@ class PassageReading:
 
 
 def _wanted_neighbours(way: Way, width: int) -> list[tuple[DocId, set[int]]]:
-    """Documents and ordinals that are not read yet, in a stable order."""
+    """Return documents and ordinals that are not read yet, in a stable order."""
     wanted: dict[DocId, set[int]] = neighbour_ordinals(way.read, width=width)
     return sorted(wanted.items(), key=lambda item: item[0])

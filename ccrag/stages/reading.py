@@ -76,7 +76,9 @@ class Reader:
     def _cosines(
         self, ways: Sequence[Way], candidates: Sequence[Sequence[CandidateSentence]]
     ) -> list[Scores]:
-        """Cosines of each way's sentences with its query; empty where no bi-encoder scores."""
+        """
+        Return cosines of each way's sentences with its query; empty where no bi-encoder scores.
+        """
         if self._settings.evidence.scorer not in ("bi-encoder", "fused"):
             return [{} for _ in ways]
         if self._encoder is None:

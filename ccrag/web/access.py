@@ -103,7 +103,7 @@ class Access:
         return bool(self._callers)
 
     def caller(self, token: str | None) -> Caller | None:
-        """Whose token this is; None: nobody's."""
+        """Return whose token this is; None: nobody's."""
         if not self._callers:
             return LOCAL
         return None if token is None else self._callers.get(_digest(token))

@@ -17,7 +17,7 @@ ProblemPage = Callable[[Request, ProblemError], Response]
 
 
 def json_response(value: Any, *, status: int = 200) -> Response:
-    """`value` as JSON."""
+    """Return `value` as JSON."""
     return Response(orjson.dumps(value), status_code=status, media_type="application/json")
 
 

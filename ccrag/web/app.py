@@ -81,7 +81,7 @@ def create_app(state: ServerState) -> ASGIApp:
 
 
 def _body_limit(settings: ServeSettings, path: str) -> int:
-    """Bytes a request to `path` may have."""
+    """Return how many bytes a request to `path` may have."""
     if path in UPLOAD_PATHS:
         return settings.max_upload_bytes + FORM_BYTES
     if path in ("/sign-in", "/sign-out"):
@@ -90,7 +90,9 @@ def _body_limit(settings: ServeSettings, path: str) -> int:
 
 
 def _hosts(state: ServerState) -> list[str] | None:
-    """Names a request may use: loopback ones and those set; with tokens and none set, any."""
+    """
+    Return names a request may use: loopback ones and those set; with tokens and none set, any.
+    """
     if state.access.needs_token and not state.settings.hosts:
         return None
     return [*LOOPBACK_HOSTS, state.settings.host, *state.settings.hosts]

@@ -38,17 +38,17 @@ class ComparedQuery:
 
     @property
     def references_shared(self) -> float:
-        """Jaccard of the cited documents; 1 where neither cites any."""
+        """Return Jaccard of the cited documents; 1 where neither cites any."""
         return _jaccard(self.left.references, self.right.references)
 
     @property
     def read_shared(self) -> float:
-        """Jaccard of the documents read."""
+        """Return Jaccard of the documents read."""
         return _jaccard(self.left.documents, self.right.documents)
 
     @property
     def difference(self) -> float | None:
-        """Right less left, where both have a figure."""
+        """Return right less left, where both have a figure."""
         if self.left.figure is None or self.right.figure is None:
             return None
         return self.right.figure - self.left.figure
@@ -67,7 +67,7 @@ class Comparison:
 
     @property
     def same(self) -> int:
-        """Queries with the same answer."""
+        """Count the queries with the same answer."""
         return sum(query.same_answer for query in self.queries)
 
 

@@ -95,7 +95,7 @@ class Metrics:
         self.registry.register(_Vectors(counts))
 
     def text(self) -> bytes:
-        """Everything in Prometheus' text format."""
+        """Return everything in Prometheus' text format."""
         return generate_latest(self.registry)
 
 

@@ -191,7 +191,7 @@ class Records:
 
 
 def _count(folder: Path) -> int:
-    """Queries of a run: the lines of its responses."""
+    """Count the queries of a run: the lines of its responses."""
     responses = folder / RESPONSES
     return responses.read_bytes().count(b"\n") if responses.is_file() else 0
 

@@ -31,7 +31,7 @@ def open_server(
     settings: Settings, *, pipeline: str | None, overrides: Sequence[str], notify: Notify
 ) -> ServerState:
     """
-    Everything a server needs, checked and opened; the embedded node is started when needed.
+    Return everything a server needs, checked and opened; the embedded node is started when needed.
 
     Args:
         pipeline: the default one, a packaged name or a TOML file.

@@ -61,7 +61,7 @@ class Shelf:
             return list_indexes(self.link.client())
 
     def fitting(self, facts: ListedIndex) -> list[str]:
-        """Names of the pipelines that an index has been indexed for."""
+        """Return the names of the pipelines that an index has been indexed for."""
         return [
             name
             for name, settings in self.pipelines.items()
@@ -69,7 +69,7 @@ class Shelf:
         ]
 
     def alike(self, pipeline: str | None) -> list[str]:
-        """Names of the pipelines that need nothing else of an index than this one."""
+        """Return the names of the pipelines that need nothing else of an index than this one."""
         stored = recipe_of(self.settings(pipeline)).stored
         return [name for name, other in self.pipelines.items() if recipe_of(other).fits(stored)]
 

@@ -23,7 +23,7 @@ class Part:
 
 def read_spans(values: Iterable[str]) -> list[Span]:
     """
-    Spans written as `START-END`, in code points, in the order given.
+    Return spans written as `START-END`, in code points, in the order given.
 
     Raises:
         ProblemError: one is written in another way, or they are too many.
@@ -41,7 +41,7 @@ def parted(
     text: str, spans: Iterable[Span], *, start: int = 0, end: int | None = None
 ) -> list[Part]:
     """
-    `text[start:end]` in consecutive parts; those inside a span are highlighted.
+    Return `text[start:end]` in consecutive parts; those inside a span are highlighted.
 
     Overlapping and touching spans become one part; what of a span lies outside is left out.
     """

@@ -91,7 +91,7 @@ def _title(root: etree._Element, tokens: Sequence[Token], found: Survey) -> str:
 
 
 def _without_text(root: etree._Element) -> str:
-    """Why there is nothing to read."""
+    """Return why there is nothing to read."""
     frames = [source for frame in root.iter("frame", "iframe") if (source := frame.get("src"))]
     if frames:
         return f"the page holds no text but frames ({', '.join(frames[:3])}): give those files"

@@ -66,7 +66,7 @@ def _tree(markup: str) -> tuple[etree._Element | None, bool]:
 
 
 def _flattened(markup: str) -> str:
-    """`markup` without the tags of elements that are nested deeper than `MAX_DEPTH`."""
+    """Return `markup` without the tags of elements that are nested deeper than `MAX_DEPTH`."""
     stack: list[str] = []
     opened: Counter[str] = Counter()
 
@@ -96,7 +96,9 @@ def _flattened(markup: str) -> str:
 
 
 def _with_character_data(markup: str) -> str:
-    """`markup` with CDATA sections as text, as in XHTML; those of scripts stay as they are."""
+    """
+    Return `markup` with CDATA sections as text, as in XHTML; those of scripts stay as they are.
+    """
     pieces: list[str] = []
     at = 0
     while (start := markup.find("<![CDATA[", at)) >= 0:

@@ -88,7 +88,7 @@ class _Seen:
 
     @property
     def chars(self) -> int:
-        """Characters so far."""
+        """Return the number of characters so far."""
         return self._chars
 
     def text(self, text: str) -> None:

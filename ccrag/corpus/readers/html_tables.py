@@ -88,7 +88,7 @@ class Grid:
 
 
 def span(said: str | None) -> int:
-    """Columns or rows of a cell; browsers, too, take what is no number for one."""
+    """Return columns or rows of a cell; browsers, too, take what is no number for one."""
     said = (said or "1").strip()
     whole = said.isascii() and said.isdecimal() and len(said) < 10
     return min(max(int(said), 1), MAX_SPAN) if whole else 1

@@ -122,7 +122,7 @@ def _bare(tag: str) -> str:
 
 
 def _kind(element: etree._Element, name: str, said: list[tuple[str, str]]) -> str:
-    """Why an element is looked at; "" if there is no reason."""
+    """Return why an element is looked at; "" if there is no reason."""
     if len(said) == 1 and said[0][0] == "class":
         kind = _kind_by_class(said[0][1], name)
     else:

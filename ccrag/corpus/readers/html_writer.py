@@ -305,7 +305,7 @@ def _escaped(block: str) -> str:
 
 
 def _code(raw: str, language: str) -> str:
-    """Lines between fences that are longer than those among the lines."""
+    """Return lines between fences that are longer than those among the lines."""
     lines = raw.strip("\n")
     longest = max((len(found[1]) for found in _FENCE.finditer(lines)), default=2)
     fence = "`" * max(3, longest + 1)

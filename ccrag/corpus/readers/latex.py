@@ -75,7 +75,9 @@ def read_latex(path: Path, data: bytes) -> Page:
 
 
 def _converted(source: str) -> tuple[str, Loss]:
-    """HTML and what was skipped; pandoc reads the source alone, in bounded time and memory."""
+    """
+    Return HTML and what was skipped; pandoc reads the source alone, in bounded time and memory.
+    """
     command = [
         _pandoc(),
         *(

@@ -96,7 +96,7 @@ class _Reading:
     bytes_left: int = field(default_factory=lambda: MAX_BYTES)
 
     def lines(self, source: str) -> Iterator[str]:
-        """`source` piece by piece, parts in their places."""
+        """Yield `source` piece by piece, parts in their places."""
         for line in source.splitlines(keepends=True):
             comment = _COMMENT.search(line)
             said = line[: comment.end() - 1] if comment else line
@@ -163,7 +163,7 @@ def _plain(source: str) -> str:
 
 
 def _unboxed(source: str, opening: str, arguments: int) -> str:
-    """`source` with what a box holds in the place of the box."""
+    """Return `source` with what a box holds in the place of the box."""
     if opening not in source:
         return source
     ends = _group_ends(source)

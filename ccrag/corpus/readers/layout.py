@@ -120,7 +120,7 @@ class _Style:
         )
 
     def level(self, line: Line, title: str) -> int:
-        """1 for the largest; by its number where it has one."""
+        """Return 1 for the largest; by its number where it has one."""
         numbered = _NUMBERED.match(title)
         if numbered is not None and numbered["number"]:
             return min(6, 2 + numbered["number"].count("."))
@@ -162,7 +162,7 @@ def _kinds(lines: Sequence[Line], style: _Style) -> list[str]:
 
 
 def _parted(run: Sequence[_Placed], style: _Style, *, heading: bool) -> Iterator[list[_Placed]]:
-    """Paragraphs, or the headings that stand below one another."""
+    """Yield paragraphs, or the headings that stand below one another."""
     part = [run[0]]
     for before, item in pairwise(run):
         if _parts(before, item, part[0].line, style, heading=heading):

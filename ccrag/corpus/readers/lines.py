@@ -83,7 +83,7 @@ class Line:
 
 
 def tidy(text: str) -> str:
-    """`text` with ligatures undone and white space made single blanks."""
+    """Return `text` with ligatures undone and white space made single blanks."""
     return _SPACE.sub(" ", text.translate(_TRANSLATED)).strip()
 
 
@@ -167,7 +167,7 @@ def _fills_line(before: str, after: str, gap: float) -> bool:
 
 
 def _side_by_side(lines: Sequence[Line]) -> list[Line]:
-    """Pieces of one row, set one after the other, as one line of several cells."""
+    """Return pieces of one row, set one after the other, as one line of several cells."""
     joined: list[Line] = []
     for line in lines:
         before = joined[-1] if joined else None
@@ -206,7 +206,7 @@ def from_top(lines: Sequence[Line]) -> list[Line]:
 
 def without_numbers(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """
-    Pages without the numbers that manuscripts have in the margin, line by line.
+    Return pages without the numbers that manuscripts have in the margin, line by line.
 
     They are numbers when most lines begin with one, nearly always the one before plus 1.
     """

@@ -141,7 +141,7 @@ def _title(document: pdfium.PdfDocument) -> str:
 
 
 def _hidden_pages(data: bytes, shown: int) -> Loss:
-    """Pages of the tree that its `/Count` leaves out, as no viewer by pdfium shows them."""
+    """Return pages of the tree that its `/Count` leaves out, as no viewer by pdfium shows them."""
     held = pages_in_tree(data)
     hidden = 0 if held is None else max(held - shown, 0)
     return Loss("pages beyond the number the file states", hidden, "pages", "repair it with qpdf")

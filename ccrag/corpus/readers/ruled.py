@@ -156,7 +156,7 @@ def _accepted(words: Sequence["_Word"], rules: Sequence[Rule]) -> list[tuple[_Bo
 
 
 def _boxes(words: Sequence[_Word], rules: Sequence[Rule]) -> Iterator[_Box]:
-    """Runs of bands that hold cells, between rules of one width."""
+    """Yield runs of bands that hold cells, between rules of one width."""
     for group in _same_width(rules):
         heights = _apart(sorted((rule.height for rule in group), reverse=True))
         left, right = min(r.left for r in group), max(r.right for r in group)
@@ -165,7 +165,7 @@ def _boxes(words: Sequence[_Word], rules: Sequence[Rule]) -> Iterator[_Box]:
 
 
 def _tables(bands: Sequence[_Box], rows: Sequence[Sequence[_Row]]) -> Iterator[_Box]:
-    """Neighbouring bands that hold cells as one box, a head over all columns with them."""
+    """Yield neighbouring bands that hold cells as one box, a head over all columns with them."""
     celled = [_has_cells(held) for held in rows]
     for at in range(len(bands) - 1):
         celled[at] = celled[at] or (celled[at + 1] and _may_be_head(rows[at]))
@@ -176,7 +176,7 @@ def _tables(bands: Sequence[_Box], rows: Sequence[Sequence[_Row]]) -> Iterator[_
 
 
 def _apart(heights: Iterable[float]) -> list[float]:
-    """`heights`, falling, of each double rule the upper."""
+    """Return `heights`, falling, of each double rule the upper."""
     kept: list[float] = []
     for height in heights:
         if not kept or kept[-1] - height > DOUBLE_RULE:
@@ -232,7 +232,7 @@ def _rows(words: Sequence[_Word], box: _Box) -> list[_Row]:
 
 
 def _words(glyphs: Iterable[Glyph]) -> Iterator[_Word]:
-    """Words in the order of their glyphs."""
+    """Yield words in the order of their glyphs."""
     run: list[Glyph] = []
     for glyph in glyphs:
         if run and (not glyph.inked or _jumps(run[-1], glyph)):

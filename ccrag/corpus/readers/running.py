@@ -82,7 +82,7 @@ class _Side(NamedTuple):
         return (edge for rows in self.rows for row in rows for edge in row)
 
     def near(self, edge: _Edge) -> Iterator[_Edge]:
-        """Lines of other pages at the place of `edge` and in its size."""
+        """Yield lines of other pages at the place of `edge` and in its size."""
         first = max(0, edge.page - WINDOW)
         for page, rows in enumerate(self.rows[first : edge.page + WINDOW + 1], start=first):
             if page != edge.page:

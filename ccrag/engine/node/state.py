@@ -31,7 +31,7 @@ class Launch:
 
     @property
     def log(self) -> Path:
-        """Everything the process writes, from its start on."""
+        """Return everything the process writes, from its start on."""
         return self.data / "logs" / "node.log"
 
 

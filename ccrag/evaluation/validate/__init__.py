@@ -38,7 +38,7 @@ def validate(
     depth: int | None = None,
 ) -> list[Problem]:
     """
-    Everything that is wrong with a submission, in the file's order, then what it leaves out.
+    Return everything that is wrong with a submission, in the file's order, then what it leaves out.
 
     Args:
         path: the answers' file, or the run's folder, whose other files are then checked too.

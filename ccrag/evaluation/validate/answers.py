@@ -32,7 +32,9 @@ class AnswerRules:
 def answer_problems(
     record: Mapping[str, object], rules: AnswerRules, candidates: Candidates | None
 ) -> Iterator[str]:
-    """Messages about a record's `references` and `answer`; None as candidates checks no closure."""
+    """
+    Yield messages about a record's `references` and `answer`; None as candidates checks no closure.
+    """
     yield from shape_problems(record, KINDS)
     references, answer = record.get("references"), record.get("answer")
     if not isinstance(references, list) or not isinstance(answer, list):
@@ -50,7 +52,9 @@ def answer_problems(
 
 
 def word_count(answer: Sequence[object]) -> int:
-    """Words of all sentences as the organisers count: parted by white space, after NFKC."""
+    """
+    Count the words of all sentences as the organisers count: parted by white space, after NFKC.
+    """
     texts = (sentence.get("text") for sentence in answer if isinstance(sentence, Mapping))
     return sum(
         len(unicodedata.normalize("NFKC", text).split()) for text in texts if isinstance(text, str)

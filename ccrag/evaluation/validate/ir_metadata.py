@@ -36,7 +36,7 @@ RETRIEVAL_KINDS: Kinds = {
 
 
 def ir_metadata_problems(path: Path) -> list[Problem]:
-    """Everything that is wrong with the file, its absence included."""
+    """Return everything that is wrong with the file, its absence included."""
     if not path.is_file():
         return [Problem(path, None, None, "is missing; LongEval demands it beside the answers")]
     try:

@@ -26,7 +26,7 @@ def by_id(queries: Sequence[Query] | None) -> Queries | None:
 
 
 def metadata_problems(record: Mapping[str, object], queries: Queries | None) -> Iterator[str]:
-    """Messages about keys, types, the ids' agreement and the narrative's wording."""
+    """Yield messages about keys, types, the ids' agreement and the narrative's wording."""
     metadata = record.get("metadata")
     yield from shape_problems(metadata, KINDS, within="metadata")
     if at(metadata, "type") not in TYPES:

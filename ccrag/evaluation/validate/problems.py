@@ -16,7 +16,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """File, line and query, as far as they are known."""
+        """Return file, line and query, as far as they are known."""
         place = f"{self.path}" if self.line is None else f"{self.path}:{self.line}"
         return place if self.query_id is None else f"{place}: query {self.query_id!r}"
 

@@ -27,7 +27,8 @@ class Rules:
 
 def file_problems(path: Path, rules: Rules) -> list[Problem]:
     """
-    Everything that is wrong with a file: what concerns all of it, then by line, then the missing.
+    Return everything that is wrong with a file: what concerns all of it, then by line, then the
+    missing.
 
     Raises:
         InputError: the file cannot be read.

@@ -29,7 +29,7 @@ class Task:
 
 
 def turns_of(value: object) -> Turns:
-    """Speaker and text of each turn; other keys do not matter."""
+    """Return speaker and text of each turn; other keys do not matter."""
     return tuple(
         (turn.get("speaker"), turn.get("text"))
         for turn in items(value)

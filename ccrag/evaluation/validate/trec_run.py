@@ -31,7 +31,8 @@ def run_problems(
     candidates: Mapping[QueryId, Candidates] | None = None,
 ) -> list[Problem]:
     """
-    Everything that is wrong with a run, in the file's order; an unranked query is no problem.
+    Return everything that is wrong with a run, in the file's order; an unranked query is no
+    problem.
 
     Args:
         depth: lines allowed per query.

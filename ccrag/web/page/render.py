@@ -35,7 +35,7 @@ def _environment() -> Environment:
 
 
 def html(template: str, **values: Any) -> str:
-    """`template` with `values`, each escaped."""
+    """Return `template` with `values`, each escaped."""
     return _environment().get_template(template).render(**values)
 
 

@@ -123,7 +123,9 @@ def _lost(rankings: Sequence[tuple[str, Sequence[str]]], read: set[str]) -> list
 
 
 def _places(ranks: Mapping[str, int], shown: Sequence[str]) -> dict[str, int]:
-    """Row of each passage shown in a column: its rank, or the next free one far below."""
+    """
+    Return the row of each passage shown in a column: its rank, or the next free one far below.
+    """
     placed: dict[str, int] = {}
     row = 0
     for passage_id in sorted((p for p in shown if p in ranks), key=lambda p: ranks[p]):
