@@ -1,5 +1,5 @@
 """
-Whether a difference is real: paired randomisation tests, intervals, corrections, effects. Pure.
+Test whether a difference is real: paired randomisation tests, intervals, corrections, effects. Pure.
 
 The test flips the signs of the per-query differences (Fisher's randomisation test, two-sided, on
 the mean): all 2^n ways when there are no more than `draws` of them, else `draws` random ones, and
@@ -7,8 +7,8 @@ then p = (1 + as extreme) / (1 + draws), which is never zero. A query without di
 nothing either way, so identical runs have p = 1. Intervals are percentile bootstraps over queries.
 The same seed gives the same figures, whatever else is compared in the same call.
 
-scipy has both, one comparison at a time: ten runs on ten measures would take minutes. Here all
-pairs of a measure share their draws; tests hold the figures to scipy's.
+scipy has both, with new draws for each comparison. Here all pairs of a measure share their draws;
+tests hold the figures to scipy's.
 """
 
 from collections.abc import Mapping, Sequence
