@@ -160,5 +160,5 @@ def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        return f"unknown setting {where}; `ccrag pipelines default` prints every setting"
+        return f"unknown setting {where}; `ccrag pipelines --settings` prints every setting"
     return f"setting {where or 'combination'}: {problem['msg']}"

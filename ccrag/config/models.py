@@ -58,9 +58,11 @@ class LlmSettings(Section):
     model: str = "gpt-4.1-mini"
     """As the server names it."""
     temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] = 0.0
-    """This and the next two: `unset` leaves it to the server, as some models demand."""
+    """`unset` leaves it to the server, as some models demand."""
     top_p: Annotated[float, Field(gt=0, le=1)] | Literal["unset"] = "unset"
+    """`unset` leaves it to the server."""
     seed: int | Literal["unset"] = 7
+    """Of the sampling; `unset` sends none."""
     max_tokens: int = Field(1024, ge=1)
     """Of a reply; a longer one is cut off."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"

@@ -62,8 +62,9 @@ class ProviderSettings(Section):
     concurrency: int = Field(4, ge=1)
     """Calls under way at once; a run has at most two batches (`retrieval.batch`) to ask for."""
     prompt_price: float = Field(0.0, ge=0)
-    """Per million tokens, for the count of costs; so is the next."""
+    """Per million tokens of the requests, for the count of costs."""
     completion_price: float = Field(0.0, ge=0)
+    """Per million tokens of the replies, for the count of costs."""
     cache: bool = False
     """Keep replies on disk, so that the same request to the same server is asked once."""
     cache_folder: Path | None = None

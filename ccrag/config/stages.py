@@ -117,11 +117,15 @@ class RerankSettings(Section):
     temporal_weight: float = Field(0.05, ge=0)
     """`paper` only: weight of T(q, p)."""
     code_coverage: float = Field(0.35, ge=0)
-    """This and the next four: the terms of `published-code`."""
+    """`published-code`: weight of the share of the query's terms in the passage."""
     code_title: float = Field(0.15, ge=0)
+    """`published-code`: weight of the share of the query's terms in the title."""
     code_phrase: float = Field(0.15, ge=0)
+    """`published-code`: weight of the query's term pairs side by side in the passage."""
     code_temporal: float = Field(0.10, ge=0)
+    """`published-code`: weight of T(q, p), as in `paper`."""
     code_citation: float = Field(0.05, ge=0)
+    """`published-code`: weight of the citation prior, as in `paper`."""
     code_model: float = Field(0.0, ge=0)
     """`published-code`: weight of the sigmoid of a cross-encoder's score (0.25 there); 0: none."""
     prompt: str = "listwise"
@@ -133,17 +137,17 @@ class RerankSettings(Section):
 
     signal_bm25: float = Field(0.7, ge=0)
     """
-    This and the next four: weights of what `signals` adds up, each standardised over the shortlist;
-    0 leaves one out. This one: the score in the list `bm25:original`.
+    `signals`: weight of the score in the list `bm25:original`. Each signal is standardised over the
+    shortlist; a weight of 0 leaves it out.
     """
     signal_dense: float = Field(0.0, ge=0)
-    """Cosine of passage and query."""
+    """`signals`: weight of the cosine of passage and query."""
     signal_sentence: float = Field(0.0, ge=0)
-    """Cosine of the query and the passage's closest sentence."""
+    """`signals`: weight of the cosine of the query and the passage's closest sentence."""
     signal_tokens: float = Field(1.0, ge=0)
-    """How close each query token's closest token of the passage is, tokens weighted by idf."""
+    """`signals`: weight of how close each query token's closest passage token is, by idf."""
     signal_sentence_tokens: float = Field(1.0, ge=0)
-    """The same within the best sentence."""
+    """`signals`: weight of the token closeness within the best sentence."""
 
 
 class SelectSettings(Section):

@@ -1,5 +1,5 @@
 """
-Test whether a difference is real: paired randomisation tests, intervals, corrections, effects. Pure.
+Test whether differences are real: randomisation tests, intervals, corrections, effects. Pure.
 
 The test flips the signs of the per-query differences (Fisher's randomisation test, two-sided, on
 the mean): all 2^n ways when there are no more than `draws` of them, else `draws` random ones, and

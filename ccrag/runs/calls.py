@@ -16,8 +16,9 @@ class CallTotals:
     cached: int = 0
     """Of these, from kept replies."""
     prompt_tokens: int = 0
-    """Of the calls that were made, as far as the server counts; so is the next."""
+    """Tokens sent in the calls that were made, as far as the server counts."""
     completion_tokens: int = 0
+    """Tokens of the replies to them, as far as the server counts."""
     uncounted: int = 0
     """Calls made whose tokens the server did not tell."""
 

@@ -1,0 +1,28 @@
+"""The list of all settings holds each one, by the name that `--set` takes."""
+
+import re
+
+from pydantic import BaseModel
+
+from ccrag.config import Settings
+from ccrag.config.described import described_settings
+from ccrag.layers import load_settings
+
+
+def test_every_setting_is_listed_once_with_its_default() -> None:
+    listed = {setting.name: setting for setting in described_settings()}
+    expected = {
+        f"{section}.{field}": value
+        for section, held in Settings()
+        if isinstance(held, BaseModel)
+        for field, value in held.model_dump(mode="json").items()
+    }
+    assert {name: setting.default for name, setting in listed.items()} == expected
+    assert load_settings("default", [f"serve.port={listed['serve.port'].default}"])
+    assert listed["serve.port"].meaning == "0: a free one."
+
+
+def test_meanings_are_one_line_that_stands_alone() -> None:
+    for setting in described_settings():
+        assert "\n" not in setting.meaning
+        assert not re.search(r"[Tt]his and|so is the next|^The same\b", setting.meaning), setting
