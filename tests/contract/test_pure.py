@@ -1,4 +1,4 @@
-"""Modules that say they are pure are held to it by the import contract."""
+"""Test that the import contract holds the modules that say they are pure."""
 
 import ast
 import re
