@@ -6,6 +6,7 @@ import typer
 
 from ccrag.cli.errors import user_errors
 from ccrag.cli.options import Overrides
+from ccrag.errors import ConfigError
 
 
 def pipelines(
@@ -24,6 +25,8 @@ def pipelines(
     from ccrag.toml import pipeline_toml
 
     with user_errors():
+        if settings and (name is not None or overrides):
+            raise ConfigError("--settings prints defaults alone; leave out the pipeline and --set")
         if settings:
             _print_settings()
             return

@@ -62,7 +62,7 @@ class LlmSettings(Section):
     top_p: Annotated[float, Field(gt=0, le=1)] | Literal["unset"] = "unset"
     """`unset` leaves it to the server."""
     seed: int | Literal["unset"] = 7
-    """Of the sampling; `unset` sends none."""
+    """Make sampling repeatable where the server can; `unset` sends none."""
     max_tokens: int = Field(1024, ge=1)
     """Of a reply; a longer one is cut off."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
