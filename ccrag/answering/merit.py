@@ -87,9 +87,6 @@ def by_merit(
     passed = dict.fromkeys((candidate.key for candidate in scored), 0)
     chosen: list[CandidateSentence] = []
     while waiting and len(chosen) < at_most:
-        if own[waiting[0].key][0] == 0:
-            chosen.append(waiting.pop(0))  # without a defect, and the best scored
-            continue
         best: dict[float, float] = {}
         for candidate in waiting:
             cost, worth = own[candidate.key]

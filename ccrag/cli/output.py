@@ -1,4 +1,4 @@
-"""What several commands print in the same way."""
+"""Print values as several commands do."""
 
 import typer
 

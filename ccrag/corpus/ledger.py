@@ -8,7 +8,6 @@ vanishes with the connection.
 import sqlite3
 from collections.abc import Iterable
 from threading import Lock
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from ccrag.types import DocId
@@ -169,10 +168,5 @@ class LedgerCorpus:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -36,7 +36,7 @@ def edge_weights(ledger: Ledger) -> Iterator[int]:
 
 
 class CorpusScan(LedgerCorpus):
-    """What the first reading of a collection found; `documents` reads it again."""
+    """Read a collection once, to know what it holds; `documents` reads it again."""
 
     def __init__(
         self,

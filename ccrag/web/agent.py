@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from ccrag.stages.way import Watch, unwatched
 from ccrag.types import Answer, DocId, Evidence, Passage
 from ccrag.web.access import Caller
-from ccrag.web.cursors import OFFSET, read_cursor, read_document_cursor, write_cursor
+from ccrag.web.cursors import read_document_cursor, read_offset_cursor, write_cursor
 from ccrag.web.desk import Desk, Question
 from ccrag.web.problems import ProblemError, not_available
 
@@ -165,7 +165,7 @@ class AgentTools:
         watch: Watch = unwatched,
     ) -> FoundPassages:
         """The best passages for `query`; see `mcp_server` for what an agent is told."""
-        at = _offset(cursor)
+        at = read_offset_cursor(cursor, most=REACH)
         last = min(at + limit, REACH)
         result, best = self._desk.search(
             session.caller, _question(session, query), top_n=last, watch=watch
@@ -189,7 +189,7 @@ class AgentTools:
         watch: Watch = unwatched,
     ) -> FoundEvidence:
         """Sentences that may answer `question`."""
-        at = _offset(cursor)
+        at = read_offset_cursor(cursor, most=REACH)
         result = self._desk.answer(session.caller, _question(session, question), watch)
         evidence = result.answer.evidence
         page = evidence[at : at + limit]
@@ -278,16 +278,6 @@ def _hint(answer: Answer) -> str | None:
 
 def _question(session: Session, text: str) -> Question:
     return Question(session.index, text, None, session.pipeline)
-
-
-def _offset(cursor: str | None) -> int:
-    """Where a list goes on that is counted."""
-    after = read_cursor(cursor, OFFSET)
-    if after is None:
-        return 0
-    if not 0 <= after[0] <= REACH:
-        raise ProblemError("invalid_request", "no such cursor; take it from the page before")
-    return int(after[0])
 
 
 def _found(rank: int, passage: Passage) -> FoundPassage:

@@ -11,8 +11,6 @@ from ccrag.web.problems import ProblemError
 MAX_CHARS = 4_000
 MAX_SCORE = 3e38
 """A score is a 32-bit float where it comes from."""
-OFFSET = (int,)
-"""Kinds of the values in a cursor of a list that is counted."""
 
 
 def write_cursor(after: tuple[Any, ...] | None) -> str | None:
@@ -49,6 +47,14 @@ def read_cursor(cursor: str | None, kinds: tuple[type, ...]) -> tuple[Any, ...] 
 def read_document_cursor(cursor: str | None, title: str) -> tuple[Any, ...] | None:
     """Return where a list of documents goes on: by score and id for a `title`, else by id alone."""
     return read_cursor(cursor, (float, str) if title.strip() else (str,))
+
+
+def read_offset_cursor(cursor: str | None, *, most: int) -> int:
+    """Return where a list that is counted goes on, from 0 to `most`; 0 without a cursor."""
+    (offset,) = read_cursor(cursor, (int,)) or (0,)
+    if not 0 <= offset <= most:
+        raise _refused()
+    return int(offset)
 
 
 def _is_a(kind: type, value: Any) -> bool:

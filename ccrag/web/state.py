@@ -19,7 +19,7 @@ from ccrag.web.shelf import Shelf
 from ccrag.web.uploads import Uploads
 
 CALLER = "ccrag.caller"
-"""Where a request's scope holds who asks."""
+"""Names the entry of a request's scope that holds its caller."""
 COOKIE = "ccrag_token"
 """Where the page keeps the token of whoever signed in."""
 _bearer = HTTPBearer(auto_error=False, description="Needed when the server has a token file.")

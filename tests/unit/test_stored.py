@@ -1,4 +1,4 @@
-"""What is read by ids, and what an index is said to serve."""
+"""Test what is read by ids, and which pipelines an index is said to serve."""
 
 from typing import Any, cast
 
