@@ -7,7 +7,7 @@ import numpy as np
 
 from ccrag.corpus.queries import read_queries
 from ccrag.errors import InputError
-from ccrag.evaluation.calibrating import Array
+from ccrag.evaluation.deciding import Array
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.mtrag import read_targets
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence

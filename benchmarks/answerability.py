@@ -26,11 +26,13 @@ from benchmarks.abstaining import effect
 from ccrag.answering.answerability import Features
 from ccrag.calibrating import Worth, calibrate, calibration_from, measure
 from ccrag.corpus.queries import read_queries
-from ccrag.evaluation.calibrating import Array, Sample, fit, held_out, held_out_by
+from ccrag.evaluation.calibrating import fit, held_out, held_out_by
 from ccrag.evaluation.deciding import (
     MEASURES,
     NEVER,
+    Array,
     Figure,
+    Sample,
     against_never,
     decisions,
     ranked_right,

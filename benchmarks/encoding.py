@@ -18,9 +18,9 @@ from benchmarks.corpus import write_corpus
 from ccrag.config import ChunkingSettings, EncoderSettings
 from ccrag.corpus.scan import CorpusScan
 from ccrag.cutting import cut_documents
+from ccrag.models.base import Encoder, Matrix
 from ccrag.models.cache import VectorCache
 from ccrag.models.cached import CachedEncoder
-from ccrag.models.encoder import Encoder, Matrix
 from ccrag.models.folder import ModelFolder
 from ccrag.models.static import StaticTextModel
 from ccrag.models.transformer import TransformerModel, open_transformer

@@ -15,7 +15,8 @@ from benchmarks.unit_quotes import QuotesFound
 from ccrag.config import PipelineSettings
 from ccrag.engine.index import Index
 from ccrag.layers import load_settings
-from ccrag.models.encoder import Encoded, Encoder, load_encoder
+from ccrag.models.base import Encoded, Encoder
+from ccrag.models.encoder import load_encoder
 from ccrag.opening import open_pipeline
 from ccrag.retrieval.tokens import estimate_tokens
 from ccrag.stages.asking import encode_wordings, put_wordings

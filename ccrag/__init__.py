@@ -16,6 +16,8 @@ Importing this is cheap; what a name needs is imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ccrag.version import __version__
+
 if TYPE_CHECKING:
     from ccrag.errors import CcragError
     from ccrag.library import Library
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
         Result,
         Turn,
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Answer",

@@ -11,17 +11,23 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import InputError
 from ccrag.evaluation.calibrating import (
     SEED,
-    Array,
     Fitted,
     Judged,
-    Sample,
     fit,
     held_out,
     held_out_by,
     probabilities,
     sample_of,
 )
-from ccrag.evaluation.deciding import NEVER, Decisions, against_never, decisions, ranked_right
+from ccrag.evaluation.deciding import (
+    NEVER,
+    Array,
+    Decisions,
+    Sample,
+    against_never,
+    decisions,
+    ranked_right,
+)
 from ccrag.evaluation.mtrag import conversation_of
 from ccrag.evaluation.significance import Comparison
 from ccrag.pipeline import Pipeline

@@ -19,7 +19,7 @@ from ccrag.corpus.semantic import (
 )
 from ccrag.engine.build import CutDocument, Matrix
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoded, Encoder
+from ccrag.models.base import Encoded, Encoder
 from ccrag.retrieval.plain import searched_fields, text_of_passages
 from ccrag.types import Document, Passage
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from ccrag.config import PipelineSettings
 from ccrag.engine.index import IndexFacts
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.recipes import recipe_of

@@ -30,7 +30,8 @@ from ccrag.engine.names import Recipe
 from ccrag.engine.stored import clear_leftovers, items, require_stored, stored_indices
 from ccrag.errors import InputError
 from ccrag.keeping_up import candidate_settings, ways_of
-from ccrag.models.encoder import Encoder, encoder_identity, load_encoder
+from ccrag.models.base import Encoder, encoder_identity
+from ccrag.models.encoder import load_encoder
 from ccrag.models.tokens import load_token_counter
 from ccrag.recipes import recipe_of, unit_rules
 from ccrag.types import DocId

@@ -18,7 +18,7 @@ from ccrag.engine.names import Recipe
 from ccrag.engine.stored import Stored
 from ccrag.errors import IndexMismatchError
 from ccrag.layers import load_settings, pipeline_names
-from ccrag.models.encoder import Encoder, encoder_identity
+from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.tokens import ESTIMATE, load_token_counter, tokenizer_identity
 from ccrag.recipes import model_name, recipe_of
 from ccrag.retrieval.tokens import TokenCounter

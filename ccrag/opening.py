@@ -18,8 +18,9 @@ from ccrag.errors import ConfigError, IndexMismatchError, IndexMissingError
 from ccrag.given import GivenContexts
 from ccrag.hints import index_command
 from ccrag.layers import load_settings, pipeline_names
+from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.cached import CachedEncoder
-from ccrag.models.encoder import Encoder, encoder_identity, load_encoder, missing_extra
+from ccrag.models.encoder import load_encoder, missing_extra
 from ccrag.models.llm import Llm, load_llm
 from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker

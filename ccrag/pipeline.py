@@ -20,7 +20,7 @@ from ccrag.errors import (
     UnknownDocumentError,
     some_ids,
 )
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.models.token_vectors import TokenEncoder

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
-from ccrag import __version__
 from ccrag.changes import find_change
 from ccrag.concurrency import all_at_once, prefetched
 from ccrag.config import Settings
@@ -42,6 +41,7 @@ from ccrag.engine.stored import (
 from ccrag.errors import IndexMismatchError
 from ccrag.keeping_up import PassageWay, UnitWay, Ways, made_by_another_version
 from ccrag.types import JSON, DocId, Document
+from ccrag.version import __version__
 
 OnDocuments = Callable[[int, int], None]
 """Called with the documents cut (and encoded) so far, and with how many there are."""

@@ -9,11 +9,10 @@ import numpy as np
 from ccrag.chat.reply import ChatReply, Usage
 from ccrag.chat.request import ChatRequest
 from ccrag.errors import ModelError
+from ccrag.models.base import Encoded, Matrix, OnProgress, TokenVectors
 from ccrag.models.batching import unit_rows
 from ccrag.models.cached import ModelOutput
-from ccrag.models.encoder import Encoded, Matrix, OnProgress
 from ccrag.models.reranker import Scores
-from ccrag.retrieval.token_match import TokenVectors
 
 
 class HashEncoder:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit, urlunsplit
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ccrag import __version__
 from ccrag.chat.prompts import Prompt
 from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
@@ -20,6 +19,7 @@ from ccrag.errors import ConfigError, InputError
 from ccrag.runs.files import pipeline_json, replacing
 from ccrag.runs.identity import RunIdentity
 from ccrag.types import JSON, QueryId, Result
+from ccrag.version import __version__
 
 FILE_NAME = "manifest.json"
 

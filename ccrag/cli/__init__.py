@@ -10,7 +10,6 @@ from typing import TextIO
 
 import typer
 
-from ccrag import __version__
 from ccrag.cli import batch, models, node
 from ccrag.cli.ask import ask, evidence, search
 from ccrag.cli.calibrate import calibrate
@@ -24,6 +23,7 @@ from ccrag.cli.run import run
 from ccrag.cli.serve import mcp, serve
 from ccrag.cli.units import units
 from ccrag.cli.validate import validate_command
+from ccrag.version import __version__
 
 app = typer.Typer(
     name="ccrag",

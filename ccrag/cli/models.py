@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.models_train import train_reranker_command
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
 
 app = typer.Typer(help="Look at encoders, and make models.", no_args_is_help=True)
-app.command("train-reranker")(train_reranker_command)
 
 Model = Annotated[str, typer.Argument(help="A folder, or a name on the model hub.")]
 

@@ -12,12 +12,12 @@ from typing import Any, Literal, Self, TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError, model_validator
 
-from ccrag import __version__
 from ccrag.config import Settings
 from ccrag.conversation.exchanges import Exchange
 from ccrag.errors import InputError
 from ccrag.runs.files import pipeline_json
 from ccrag.types import JSON, Candidates
+from ccrag.version import __version__
 
 FORMAT = 1
 IDS_SHOWN = 3

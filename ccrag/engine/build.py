@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from opensearchpy import NotFoundError, OpenSearch, RequestError
 
-from ccrag import __version__
 from ccrag.config import EngineSettings
 from ccrag.engine.bulk import WriteCounts, write
 from ccrag.engine.client import engine_errors
@@ -33,6 +32,7 @@ from ccrag.engine.stored import Stored, clear_leftovers, stored_indices
 from ccrag.engine.templates import Kind, put_templates, vector_template
 from ccrag.errors import EngineError
 from ccrag.types import JSON, DocId, Document, Passage, UnitPart
+from ccrag.version import __version__
 
 Matrix = NDArray[np.float32]
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from ccrag.answering.answerability import Features
 from ccrag.answering.calibration import Weight
 from ccrag.errors import InputError
+from ccrag.evaluation.deciding import Array, Sample
 from ccrag.types import QueryId
 
-Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 FOLDS, INNER_FOLDS, REPEATS = 10, 5, 5
@@ -47,29 +47,6 @@ class Fitted:
     weights: Mapping[str, Weight]
     intercept: float
     penalty: float
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """Judged queries as arrays, in the order of their ids."""
-
-    query_ids: tuple[QueryId, ...]
-    names: tuple[str, ...]
-    values: Array
-    """`(n_queries, n_features)`."""
-    unanswerable: npt.NDArray[np.bool_]
-    groups: tuple[str, ...]
-
-    def part(self, wanted: npt.NDArray[np.bool_]) -> "Sample":
-        """Return the queries where `wanted` is true."""
-        at = np.flatnonzero(wanted)
-        return Sample(
-            tuple(self.query_ids[i] for i in at),
-            self.names,
-            self.values[at],
-            self.unanswerable[at],
-            tuple(self.groups[i] for i in at),
-        )
 
 
 def sample_of(judged: Iterable[Judged]) -> Sample:

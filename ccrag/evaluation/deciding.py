@@ -12,14 +12,39 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ccrag.evaluation.calibrating import Array, Sample
 from ccrag.evaluation.resampling import resample_counts
 from ccrag.evaluation.significance import LEVEL, SEED, Comparison, compare
+from ccrag.types import QueryId
+
+Array = npt.NDArray[np.float64]
 
 DRAWS = 2_000
 MEASURES = ("precision", "recall", "F1", "accuracy")
 NEVER = 1.1
 """A threshold that no probability reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Judged queries as arrays, in the order of their ids."""
+
+    query_ids: tuple[QueryId, ...]
+    names: tuple[str, ...]
+    values: Array
+    """`(n_queries, n_features)`."""
+    unanswerable: npt.NDArray[np.bool_]
+    groups: tuple[str, ...]
+
+    def part(self, wanted: npt.NDArray[np.bool_]) -> "Sample":
+        """Return the queries where `wanted` is true."""
+        at = np.flatnonzero(wanted)
+        return Sample(
+            tuple(self.query_ids[i] for i in at),
+            self.names,
+            self.values[at],
+            self.unanswerable[at],
+            tuple(self.groups[i] for i in at),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ccrag import __version__
 from ccrag.evaluation.outcome import Outcome
 from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.significance import ALPHA, LEVEL
@@ -16,6 +15,7 @@ from ccrag.experiment.plots import DotPlot, Share, Strip, shares, strip
 from ccrag.experiment.results import differing_settings
 from ccrag.experiment.sections import Section, StageTimes, section, stage_times
 from ccrag.types import QueryId, is_passage_id
+from ccrag.version import __version__
 
 TOP = 5
 """Queries listed that a run wins or loses most."""

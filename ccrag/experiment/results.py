@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ccrag import __version__
 from ccrag.evaluation.tables import outcome_json
 from ccrag.experiment.outcome import Experiment, QueryWay
 from ccrag.experiment.running import FinishedRun
 from ccrag.runs.files import pipeline_json
 from ccrag.types import JSON, QueryId
+from ccrag.version import __version__
 
 
 def results_json(experiment: Experiment) -> JSON:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ccrag.models.encoder import Matrix
+from ccrag.models.base import Matrix
 
 
 def token_batches(lengths: Sequence[int], *, budget: int) -> Iterator[list[int]]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ccrag.config import EncoderSettings
 from ccrag.errors import InvariantError, ModelError
+from ccrag.models.base import Encoded, Matrix, OnProgress, ignore_progress
 from ccrag.models.cache import CachedVector, VectorCache, key_of
-from ccrag.models.encoder import Encoded, Matrix, OnProgress, ignore_progress
 
 TEXTS_PER_CALL = 1024
 """Texts handed to the model at once: enough to sort by length; what an interruption can lose."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ccrag.concurrency import in_order
@@ -23,29 +22,15 @@ _LOADING_ERRORS = (OSError, ValueError, KeyError, ImportError, RuntimeError)
 
 def open_cross_encoder(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
     """
-    Load `folder`: a sequence classifier with one score, or an encoder with our own head.
+    Load `folder`: a sequence classifier with one score.
 
     Raises:
         ModelError: it cannot be loaded, or its scores would be random or of another kind.
     """
-    require_package("sentence_transformers", purpose="a cross-encoder")
-    from ccrag.models.token_match import is_match_model, load_match_model
-
-    own = is_match_model(folder.path)
-    architecture = _architecture(folder)
-    if not own and not architecture.endswith(_CLASSIFIER):
-        raise ModelError(
-            f"{folder.model_id!r} is no cross-encoder but a {architecture}; train one from it: "
-            f"ccrag models train-reranker --base {folder.model_id}"
-        )
-    try:
-        with quiet_loading():
-            model = load_match_model(folder.path, device=device) if own else _load(folder, device)
-    except _LOADING_ERRORS as error:
-        raise _not_loaded(folder, error) from error
-    if not own and model.num_labels != 1:
+    model = open_classifier(folder, device=device)
+    if model.num_labels != 1:
         raise ModelError(f"{folder.model_id!r} gives {model.num_labels} scores a pair, not one")
-    return _with_fast_tokenizer(model, folder)
+    return model
 
 
 def open_classifier(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
@@ -65,35 +50,6 @@ def open_classifier(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
     except _LOADING_ERRORS as error:
         raise _not_loaded(folder, error) from error
     return _with_fast_tokenizer(model, folder)
-
-
-def open_trainable(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
-    """
-    Return a model to train: `folder` if it is a cross-encoder, else the encoder in it with a new
-    head.
-
-    Raises:
-        ModelError: it cannot be loaded, or is a classifier with several scores.
-    """
-    require_package("sentence_transformers", purpose="training a reranker")
-    from ccrag.models.token_match import is_match_model, new_match_model
-
-    if is_match_model(folder.path) or _architecture(folder).endswith(_CLASSIFIER):
-        return open_cross_encoder(folder, device=device)
-    try:
-        with quiet_loading():
-            model = new_match_model(folder.path, device=device)
-    except _LOADING_ERRORS as error:
-        raise _not_loaded(folder, error) from error
-    return _with_fast_tokenizer(model, folder)
-
-
-def reading_once(model: CrossEncoder) -> AbstractContextManager[None]:
-    """Let an encoder under our own head read each text once; others read pairs as they come."""
-    from ccrag.models.token_match import ApartTransformer
-
-    tower = model[0]
-    return tower.remembering() if isinstance(tower, ApartTransformer) else nullcontext()
 
 
 def _architecture(folder: ModelFolder) -> str:
@@ -160,13 +116,8 @@ class LoadedPairModel:
         import torch
 
         with torch.inference_mode():
-            scores = forward_scores(self._model, features)
+            scores = forward_logits(self._model, features).flatten()
         return [float(score) for score in scores]
-
-
-def forward_scores(model: CrossEncoder, features: dict[str, Any]) -> Tensor:
-    """Return the logits of one batch, `(n_pairs,)`."""
-    return forward_logits(model, features).flatten()
 
 
 def forward_logits(model: CrossEncoder, features: dict[str, Any]) -> Tensor:

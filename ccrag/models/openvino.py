@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccrag.errors import ModelError
+from ccrag.models.base import Matrix
 from ccrag.models.batching import unit_rows
-from ccrag.models.encoder import Matrix
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -19,10 +19,7 @@ from ccrag.models.locate import require_package
 from ccrag.models.windows import token_windows
 
 DEFAULT_MODEL = "cross-encoder/ms-marco-MiniLM-L-6-v2"
-WAYS = (
-    "copy its files here and give the folder, or train one on your judgements "
-    "(ccrag models train-reranker)"
-)
+WAYS = "copy its files here and give the folder"
 
 
 class Scores(NamedTuple):

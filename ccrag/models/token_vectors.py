@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from ccrag.concurrency import in_order
 from ccrag.errors import ModelError
+from ccrag.models.base import TokenVectors
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.threads import one_thread_per_operation
 from ccrag.models.transformer import Features, TransformerModel
-from ccrag.retrieval.token_match import TokenVectors
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

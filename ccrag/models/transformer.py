@@ -20,9 +20,9 @@ import numpy as np
 from ccrag.concurrency import in_order
 from ccrag.config import EncoderSettings
 from ccrag.errors import ConfigError, ModelError
+from ccrag.models.base import Matrix, OnProgress
 from ccrag.models.batching import mean_unit_rows, token_batches, unit_rows
 from ccrag.models.cached import ModelOutput
-from ccrag.models.encoder import Matrix, OnProgress
 from ccrag.models.folder import INSTALL, ModelFolder, quiet_loading
 from ccrag.models.locate import find_encoder, require_package
 from ccrag.models.threads import one_thread_per_operation

@@ -10,9 +10,12 @@ takes the `'s`), a point or comma between digits does not (`3.5`, `1,200`), `_` 
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 import snowballstemmer
+
+from ccrag.types import Part
 
 CJK = (
     "\u1100-\u11ff\u3005\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -152,3 +155,12 @@ def _bigrams(run: str) -> list[str]:
     if len(run) == 1:
         return [run]
     return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def content_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return `parts` without stop words and without parts of nothing else, or as they are."""
+    kept = (
+        Part(" ".join(word for word in runs(part.text) if word not in STOP_WORDS), part.weight)
+        for part in parts
+    )
+    return tuple(part for part in kept if part.text) or tuple(parts)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccrag.retrieval.analysis import terms
+from ccrag.retrieval.plain import own_text
 from ccrag.types import Hit, Part, Passage, QueryId, Ranking
 
 if TYPE_CHECKING:
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 
 Scores = npt.NDArray[np.float64]
 K = TypeVar("K")
-
-
-def own_text(passage: Passage) -> str:
-    """Return a passage's text as it stands."""
-    return passage.text
 
 
 class CandidateBm25:

@@ -11,8 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
-from ccrag.retrieval.lexical import own_text
-from ccrag.retrieval.variants import content_parts
+from ccrag.retrieval.analysis import content_parts
 from ccrag.types import JSON, Part, Passage, SectionPath
 
 PLAIN_VERSION = 1
@@ -95,6 +94,11 @@ def searched(text: str) -> str:
     """
     bare = plain(text)
     return " ".join((bare, *_joined(bare)))
+
+
+def own_text(passage: Passage) -> str:
+    """Return a passage's text as it stands."""
+    return passage.text
 
 
 def search_text(section: Sequence[str], text: str) -> str:

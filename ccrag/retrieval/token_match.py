@@ -8,19 +8,11 @@ encoder's token vectors will do, untrained for it, and a query token counts by i
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-class TokenVectors(NamedTuple):
-    """The tokens of one text, special ones left out."""
-
-    ids: NDArray[np.int64]
-    """`(n_tokens,)`: which token of the vocabulary each is."""
-    vectors: NDArray[np.float32]
-    """`(n_tokens, dim)`, unit rows."""
+from ccrag.models.base import TokenVectors
 
 
 def token_weights(query: TokenVectors, texts: Sequence[TokenVectors]) -> NDArray[np.float64]:

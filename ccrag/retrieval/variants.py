@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from typing import Literal, get_args
 
 from ccrag.retrieval.analysis import STOP_WORDS, is_cjk, runs, stem, unique_terms
-from ccrag.retrieval.priors import RECENCY, years_in
-from ccrag.types import Part, Variant
+from ccrag.retrieval.dates import RECENCY, years_in
+from ccrag.types import Variant
 
 VariantName = Literal["original", "keywords", "temporal", "method"]
 VARIANT_NAMES: frozenset[str] = frozenset(get_args(VariantName))
@@ -79,15 +79,6 @@ def make_variants(
     if not distinct and not VARIANT_NAMES.isdisjoint(use):
         return (Variant("original", text),)
     return tuple(distinct.values())
-
-
-def content_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Return `parts` without stop words and without parts of nothing else, or as they are."""
-    kept = (
-        Part(" ".join(word for word in runs(part.text) if word not in STOP_WORDS), part.weight)
-        for part in parts
-    )
-    return tuple(part for part in kept if part.text) or tuple(parts)
 
 
 def has_temporal_intent(text: str) -> bool:

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from ccrag import __version__
 from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
@@ -27,6 +26,7 @@ from ccrag.runs.shapes import RESPONSES, Shape, longeval_shape, run_id_of
 from ccrag.stages.rewriting import asks_for_rewrites
 from ccrag.stages.way import Failure
 from ccrag.types import JSON, Result
+from ccrag.version import __version__
 
 TREC_RUN = "run.trec"
 IR_METADATA = "ir-metadata.yml"

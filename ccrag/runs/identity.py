@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from ccrag import __version__
 from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.formats import Format
@@ -15,6 +14,7 @@ from ccrag.runs.files import pipeline_json, prompt_of, stage_prompts_of
 from ccrag.shortening import short_repr
 from ccrag.stages.calibrations import NONE, calibration_label
 from ccrag.types import JSON, Query
+from ccrag.version import __version__
 
 WORDS = {
     "version": "the version of ccrag",

@@ -11,7 +11,7 @@ from ccrag.answering.citations import assemble
 from ccrag.config import PipelineSettings
 from ccrag.dialogue.rewrite import leans_back
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.stages.lists import dot_of

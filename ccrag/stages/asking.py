@@ -9,7 +9,7 @@ from ccrag.dialogue.wordings import turn_variants
 from ccrag.engine import bodies
 from ccrag.engine.bodies import Vector
 from ccrag.errors import InputError, ModelError
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.retrieval.variants import keywords, make_variants
 from ccrag.stages.lists import Ask, request_bodies
 from ccrag.stages.rewriting import asks_for_rewrites

@@ -6,7 +6,7 @@ import numpy as np
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.retrieval.lexical import bm25_by_key
 from ccrag.retrieval.linked import (
     LinkedRules,

@@ -14,10 +14,10 @@ from ccrag.engine.index import Index
 from ccrag.engine.paging import PAGE
 from ccrag.engine.search import Slot
 from ccrag.errors import CcragError, EngineError, InputError, InvariantError, of_query
-from ccrag.models.encoder import Encoder
-from ccrag.retrieval.lexical import CandidateBm25, own_text
-from ccrag.retrieval.plain import passage_searched, query_parts, text_of_passages
-from ccrag.retrieval.variants import content_parts
+from ccrag.models.base import Encoder
+from ccrag.retrieval.analysis import content_parts
+from ccrag.retrieval.lexical import CandidateBm25
+from ccrag.retrieval.plain import own_text, passage_searched, query_parts, text_of_passages
 from ccrag.types import JSON, Hit, Part, Passage, PassageId, Query, QueryId, Ranking, Variant
 
 Source = Literal["bm25", "dense", "outline", "candidate-order"]

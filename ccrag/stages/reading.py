@@ -19,7 +19,7 @@ from ccrag.answering.shown import everything
 from ccrag.config import PipelineSettings
 from ccrag.corpus.sections import is_heading
 from ccrag.errors import ModelError, some_ids
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import cosine_scores, sentence_scores
 from ccrag.shortening import short_repr

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.models.scoring import scores_by_id

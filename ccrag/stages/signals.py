@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.models.token_vectors import TokenEncoder
 from ccrag.retrieval.plain import passage_search_text, plain
 from ccrag.retrieval.rerank import with_tail

@@ -6,7 +6,7 @@ from dataclasses import replace
 from ccrag.config import PipelineSettings
 from ccrag.engine.index import Index
 from ccrag.errors import EngineError, some_ids
-from ccrag.models.encoder import Encoder
+from ccrag.models.base import Encoder
 from ccrag.retrieval.budget import count_tokens
 from ccrag.retrieval.tokens import TokenCounter
 from ccrag.retrieval.units import (

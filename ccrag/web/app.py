@@ -12,9 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from ccrag import __version__
 from ccrag.config import ServeSettings
 from ccrag.errors import CcragError
+from ccrag.version import __version__
 from ccrag.web import api, api_runs, health, schemas, uploading
 from ccrag.web.answers import problem_response
 from ccrag.web.mcp_server import McpEndpoint

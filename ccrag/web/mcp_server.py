@@ -16,9 +16,9 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from ccrag import __version__
 from ccrag.errors import CcragError, InvariantError
 from ccrag.stages.way import Watch
+from ccrag.version import __version__
 from ccrag.web import agent
 from ccrag.web.agent import PAGE_MAX, AgentTools, Session, narrowed
 from ccrag.web.answers import problem_response

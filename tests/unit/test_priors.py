@@ -2,7 +2,8 @@ from math import exp
 
 import pytest
 
-from ccrag.retrieval.priors import citation_prior, temporal_scores, year_of, years_in
+from ccrag.retrieval.dates import year_of, years_in
+from ccrag.retrieval.priors import citation_prior, temporal_scores
 from tests.unit.stages import passage
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
-from ccrag.models.encoder import Encoded
-from ccrag.retrieval.token_match import TokenVectors
+from ccrag.models.base import Encoded, TokenVectors
 from ccrag.stages.signals import SignalReranking, needs_tokens, signal_weights
 from ccrag.stages.way import Way
 from ccrag.types import Ranking

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ccrag.errors import InvariantError
+from ccrag.models.base import TokenVectors
 from ccrag.retrieval.signals import rerank_by_signals, standardised
-from ccrag.retrieval.token_match import TokenVectors, match_scores, token_weights
+from ccrag.retrieval.token_match import match_scores, token_weights
 from ccrag.types import Hit, Ranking
 
 

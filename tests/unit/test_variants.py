@@ -1,10 +1,10 @@
 import pytest
 
+from ccrag.retrieval.analysis import content_parts
 from ccrag.retrieval.variants import (
     METHOD_EXPANSION,
     TEMPORAL_EXPANSION,
     VariantName,
-    content_parts,
     has_temporal_intent,
     keywords,
     make_variants,

@@ -9,7 +9,7 @@ from fastapi import Request
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 
-from ccrag import __version__
+from ccrag.version import __version__
 from ccrag.web.logs import request_id
 from ccrag.web.page.views import document_href
 from ccrag.web.problems import ProblemError

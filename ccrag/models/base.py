@@ -1,0 +1,76 @@
+"""
+What encoders take and give: the interface, and the vectors of texts and of their tokens.
+
+Importing this imports no model library.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+OnProgress = Callable[[int], None]
+"""Called with the number of texts done so far."""
+
+
+def ignore_progress(_: int) -> None:
+    """Nobody wants to know."""
+
+
+class Encoded(NamedTuple):
+    """Vectors of texts, and what encoding them met."""
+
+    vectors: Matrix
+    """`(n_texts, dim)` float32, unit rows, in the order of the texts."""
+    truncated: int = 0
+    """Texts of which the model read only the beginning."""
+    cached: int = 0
+    """Texts whose vectors were known before."""
+
+
+class Encoder(Protocol):
+    """Encodes queries and passages into one space; safe to call from several threads."""
+
+    @property
+    def model_id(self) -> str: ...
+    @property
+    def revision(self) -> str:
+        """Return the hub's commit, or a digest of the files' contents."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Whatever else makes a passage's vector another one, by name."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Encoded: ...
+
+    def encode_queries(self, texts: Sequence[str]) -> Encoded: ...
+
+
+class TokenVectors(NamedTuple):
+    """The tokens of one text, special ones left out."""
+
+    ids: NDArray[np.int64]
+    """`(n_tokens,)`: which token of the vocabulary each is."""
+    vectors: NDArray[np.float32]
+    """`(n_tokens, dim)`, unit rows."""
+
+
+def encoder_identity(encoder: Encoder) -> dict[str, str]:
+    """
+    Return what says that two encoders give a passage the same vector, as strings.
+
+    The prefix of queries is not part of it: it may be tried out on an index as it stands.
+    """
+    return {
+        "model": encoder.model_id,
+        "revision": encoder.revision,
+        "dimension": str(encoder.dimension),
+        "normalised": "yes",
+        **encoder.options,
+    }
