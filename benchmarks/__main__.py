@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import encoding, indexing, querying
+from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
-from ccrag.layers import load_settings
 
 DOCUMENTS = 3_000
 """About 20,000 passages."""

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
+from ccrag.config.load import load_settings
 from ccrag.corpus.queries import read_queries
 from ccrag.errors import InputError
-from ccrag.evaluation.deciding import Array
+from ccrag.evaluation.abstention_metrics import Array
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.mtrag import read_targets
+from ccrag.evaluation.rouge import rouge_measures
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
-from ccrag.evaluation.wording import rouge_measures
-from ccrag.layers import load_settings
-from ccrag.opening import open_pipeline
-from ccrag.stages.way import Failure
+from ccrag.pipeline.factory import open_pipeline
+from ccrag.pipeline.state import Failure
 from ccrag.types import QueryId
 
 ROUGE_L = "rougeL"

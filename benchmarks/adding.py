@@ -17,9 +17,9 @@ from rich.table import Table
 from benchmarks.encoding import random_static
 from benchmarks.indexing import NAME, drop
 from ccrag.config import EncoderSettings, Settings
+from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
-from ccrag.indexing import add_corpus, index_documents, open_files
-from ccrag.layers import load_settings
+from ccrag.indexing.build import add_corpus, index_documents, open_files
 from ccrag.models.transformer import open_transformer
 
 SHARE = 100

@@ -24,10 +24,9 @@ import orjson
 
 from benchmarks.abstaining import effect
 from ccrag.answering.answerability import Features
-from ccrag.calibrating import Worth, calibrate, calibration_from, measure
+from ccrag.config.load import load_settings
 from ccrag.corpus.queries import read_queries
-from ccrag.evaluation.calibrating import fit, held_out, held_out_by
-from ccrag.evaluation.deciding import (
+from ccrag.evaluation.abstention_metrics import (
     MEASURES,
     NEVER,
     Array,
@@ -38,10 +37,11 @@ from ccrag.evaluation.deciding import (
     ranked_right,
 )
 from ccrag.evaluation.mtrag import read_answerability, read_relevant
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
-from ccrag.opening import open_to_calibrate
-from ccrag.stages.calibrations import write_calibration
+from ccrag.indexing.build import index_documents
+from ccrag.pipeline.calibrations import write_calibration
+from ccrag.pipeline.factory import open_to_calibrate
+from ccrag.training.calibration import Worth, calibrate, calibration_from, measure
+from ccrag.training.logistic import fit, held_out, held_out_by
 from ccrag.types import JSON, Candidates, DocId, Query, QueryId
 
 PIPELINE, REAL, REPLIES = "mtrag", "bench-answerable", "bench-answerable-replies"

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import orjson
 
+from ccrag.config.load import load_settings
 from ccrag.corpus.queries import read_queries
 from ccrag.errors import InputError
 from ccrag.evaluation.mtrag import read_relevant
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
-from ccrag.opening import open_pipeline
-from ccrag.stages.way import Failure
+from ccrag.indexing.build import index_documents
+from ccrag.pipeline.factory import open_pipeline
+from ccrag.pipeline.state import Failure
 from ccrag.types import Query, QueryId, Ranking
 
 NAME = "bench-mtrag"

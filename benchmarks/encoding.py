@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.corpus import write_corpus
 from ccrag.config import ChunkingSettings, EncoderSettings
 from ccrag.corpus.scan import CorpusScan
-from ccrag.cutting import cut_documents
+from ccrag.indexing.passages import cut_documents
 from ccrag.models.base import Encoder, Matrix
 from ccrag.models.cache import VectorCache
 from ccrag.models.cached import CachedEncoder

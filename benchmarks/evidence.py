@@ -19,20 +19,20 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ccrag.chunking.block_windows import block_passages
 from ccrag.config import EncoderSettings
-from ccrag.corpus.block_windows import block_passages
 from ccrag.corpus.load import LoadReport, find_files, read_documents
-from ccrag.evaluation.quote_ways import Context, QuoteEnd, context_chars, quote_way
+from ccrag.evaluation.quote_stages import Context, QuoteEnd, context_chars, quote_way
 from ccrag.evaluation.rundata import Place
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import load_encoder
 from ccrag.models.reranker import Reranker, load_reranker
 from ccrag.models.token_vectors import token_encoder_of
-from ccrag.retrieval.analysis import terms
-from ccrag.retrieval.lexical import bm25_scores
+from ccrag.retrieval.bm25 import bm25_scores
 from ccrag.retrieval.neighbours import with_neighbours
-from ccrag.retrieval.plain import passage_search_text, passage_searched, plain, query_parts
 from ccrag.retrieval.token_match import match_scores, token_weights
+from ccrag.text.analysis import terms
+from ccrag.text.markup import passage_search_text, passage_searched, plain, query_parts
 from ccrag.types import Document, Part, Passage
 
 Scores = NDArray[np.float64]

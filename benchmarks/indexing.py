@@ -10,13 +10,13 @@ from typing import Any
 from opensearchpy import OpenSearch, helpers
 
 from benchmarks.corpus import write_corpus
+from ccrag.config.load import load_settings
 from ccrag.corpus.scan import CorpusScan
-from ccrag.cutting import cut_documents
 from ccrag.engine.bulk import ITEMS_PER_REQUEST
 from ccrag.engine.hits import passage_source
 from ccrag.engine.templates import put_templates
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
+from ccrag.indexing.build import index_documents
+from ccrag.indexing.passages import cut_documents
 
 NAME = "bench"
 PLAIN = "ccrag-bench-plain-passages-ready"

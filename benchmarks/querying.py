@@ -7,11 +7,11 @@ from typing import Any
 from opensearchpy import OpenSearch
 
 from benchmarks.corpus import QUESTIONS
+from ccrag.config.load import load_settings
 from ccrag.engine.index import open_index
-from ccrag.layers import load_settings
-from ccrag.pipeline import Pipeline
-from ccrag.recipes import recipe_of
-from ccrag.stages.way import Failure
+from ccrag.indexing.spec import recipe_of
+from ccrag.pipeline.pipeline import Pipeline
+from ccrag.pipeline.state import Failure
 from ccrag.types import Candidates, Query
 
 CANDIDATES = 10

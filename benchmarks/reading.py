@@ -13,11 +13,11 @@ from typing import NamedTuple
 import typer
 
 from ccrag.corpus.faults import RecordError
-from ccrag.corpus.find import SourceFile, find_files
-from ccrag.corpus.kinds import PAGE_SUFFIXES, data_suffix
-from ccrag.corpus.pages import read_page
+from ccrag.corpus.files import SourceFile, find_files
+from ccrag.corpus.readers.kinds import PAGE_SUFFIXES, data_suffix
+from ccrag.corpus.readers.registry import read_page
 from ccrag.corpus.report import LoadReport, expected_words, page_problems
-from ccrag.corpus.words import passage_words
+from ccrag.text.words import passage_words
 
 WORST = 10
 

@@ -28,11 +28,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpus import QUESTIONS, write_corpus
+from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
 from ccrag.engine.indexes import drop_index
 from ccrag.engine.node import find_node
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
+from ccrag.indexing.build import index_documents
 
 NAME = "bench-serving"
 DOCUMENTS = 500

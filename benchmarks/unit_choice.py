@@ -13,15 +13,15 @@ import numpy as np
 from benchmarks.choosing import FOLDS, REPEATS, cross_validate
 from benchmarks.unit_quotes import QuotesFound
 from ccrag.config import PipelineSettings
+from ccrag.config.load import load_settings
 from ccrag.engine.index import Index
-from ccrag.layers import load_settings
 from ccrag.models.base import Encoded, Encoder
 from ccrag.models.encoder import load_encoder
-from ccrag.opening import open_pipeline
-from ccrag.retrieval.tokens import estimate_tokens
-from ccrag.stages.asking import encode_wordings, put_wordings
-from ccrag.stages.units import UnitReading
-from ccrag.stages.way import Way
+from ccrag.pipeline.expansion import encode_wordings, put_wordings
+from ccrag.pipeline.factory import open_pipeline
+from ccrag.pipeline.state import Way
+from ccrag.pipeline.unit_selection import UnitReading
+from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Query, Result
 
 BUDGETS = (2_000, 4_000)

@@ -30,12 +30,12 @@ import orjson
 from benchmarks.unit_choice import choose
 from benchmarks.unit_plot import plot
 from benchmarks.unit_quotes import Gold, QuotesFound
+from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
 from ccrag.engine.indexes import drop_index
 from ccrag.evaluation.significance import PerQuery, matrix
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
-from ccrag.opening import open_pipeline
+from ccrag.indexing.build import index_documents
+from ccrag.pipeline.factory import open_pipeline
 from ccrag.types import JSON, Candidates, DocId, Query, QueryId, Result
 
 NAME = "bench-reference"

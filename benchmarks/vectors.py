@@ -22,12 +22,12 @@ from benchmarks.encoding import random_static
 from benchmarks.indexing import drop
 from benchmarks.querying import queries
 from ccrag.config import EncoderSettings, Settings
+from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
 from ccrag.engine.node import find_node
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
+from ccrag.indexing.build import index_documents
 from ccrag.models.transformer import open_transformer
-from ccrag.opening import open_pipeline
+from ccrag.pipeline.factory import open_pipeline
 
 NAME = "bench"
 MODES = ("none", "exact", "hnsw", "on-demand")

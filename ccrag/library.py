@@ -9,15 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from ccrag.corpus.given import GivenDocuments
-from ccrag.deletion import DeletionReport, delete_documents
+from ccrag.config.load import load_settings
+from ccrag.corpus.in_memory import GivenDocuments
 from ccrag.engine.client import Notify, silent
 from ccrag.errors import ONE_QUESTION, InputError, UnknownDocumentError
-from ccrag.indexing import OpenCorpus, add_corpus, index_corpus, open_files
-from ccrag.layers import load_settings
-from ccrag.opening import open_pipeline
-from ccrag.pipeline import Pipeline
-from ccrag.stages.way import Failure
+from ccrag.indexing.build import OpenCorpus, add_corpus, index_corpus, open_files
+from ccrag.indexing.delete import DeletionReport, delete_documents
+from ccrag.pipeline.factory import open_pipeline
+from ccrag.pipeline.pipeline import Pipeline
+from ccrag.pipeline.state import Failure
 from ccrag.types import Candidates, DocId, Document, Query, Result, Turn, require_text
 
 

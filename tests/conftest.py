@@ -19,7 +19,7 @@ import platformdirs
 import pytest
 
 from ccrag.config import NodeSettings
-from ccrag.defaults import PIPELINE_VARIABLE
+from ccrag.config.defaults import PIPELINE_VARIABLE
 from ccrag.engine.node import ensure_node, stop_node
 from ccrag.engine.node.health import is_ready
 from ccrag.engine.node.jars import prepare_runtime

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ccrag.chat.reply import ChatReply, Usage
-from ccrag.chat.request import ChatRequest
 from ccrag.errors import ModelError
+from ccrag.llm.reply import ChatReply, Usage
+from ccrag.llm.request import ChatRequest
 from ccrag.models.base import Encoded, Matrix, OnProgress, TokenVectors
-from ccrag.models.batching import unit_rows
+from ccrag.models.batches import unit_rows
 from ccrag.models.cached import ModelOutput
 from ccrag.models.reranker import Scores
 

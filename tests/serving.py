@@ -10,7 +10,7 @@ import httpx2
 import uvicorn
 from starlette.testclient import TestClient
 
-from ccrag.layers import load_settings
+from ccrag.config.load import load_settings
 from ccrag.web.app import create_app
 from ccrag.web.serve import open_server, server_config
 from ccrag.web.state import ServerState

@@ -12,8 +12,8 @@ from itertools import combinations
 from math import log1p
 from statistics import fmean
 
-from ccrag.retrieval.analysis import term_set, unique_terms
-from ccrag.retrieval.lexical import idf
+from ccrag.retrieval.bm25 import idf
+from ccrag.text.analysis import term_set, unique_terms
 from ccrag.types import Passage, Ranking, Turn
 
 Features = Mapping[str, float]

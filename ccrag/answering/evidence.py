@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ccrag.retrieval.analysis import term_set, unique_terms
-from ccrag.retrieval.lexical import idf
+from ccrag.retrieval.bm25 import idf
+from ccrag.text.analysis import term_set, unique_terms
 from ccrag.types import Evidence, Passage, SectionPath, SentenceKey, Span
 
 IsHeading = Callable[[str, SectionPath], bool]

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from ccrag.answering.citations import DraftSentence
 from ccrag.answering.merit import Merit
 from ccrag.answering.polarity import denies, numbers
-from ccrag.answering.trimming import trimmed
-from ccrag.retrieval.analysis import budget_words, normalise, term_set
+from ccrag.answering.trim import trimmed
+from ccrag.text.analysis import budget_words, normalise, term_set
 from ccrag.types import DocId, Evidence
 
 SAME_CONTENT = 0.8

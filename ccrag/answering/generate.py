@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from ccrag.answering.citations import DraftSentence, assemble
 from ccrag.answering.replies import STAGE, Reading, better, read_reply
 from ccrag.answering.support import SupportCheck, checked
-from ccrag.chat.calls import Ask, call_record
-from ccrag.chat.history import history_lines
-from ccrag.chat.prompts import Prompt
-from ccrag.chat.quoting import quoted, quoted_object
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import (
+from ccrag.errors import InvariantError, UnusableReplyError
+from ccrag.llm.calls import Ask, call_record
+from ccrag.llm.history import history_lines
+from ccrag.llm.prompts import Prompt
+from ccrag.llm.quote import quoted, quoted_object
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import (
     ChatMessage,
     ChatParameters,
     ChatRequest,
     ReplySchema,
     closed_object,
 )
-from ccrag.errors import InvariantError, UnusableReplyError
-from ccrag.retrieval.analysis import budget_words
+from ccrag.text.analysis import budget_words
 from ccrag.types import (
     JSON,
     Answer,

@@ -8,7 +8,7 @@ it looks for the words by which ten languages deny something, clause by clause.
 import re
 from collections.abc import Iterator
 
-from ccrag.retrieval.analysis import normalise, term_set
+from ccrag.text.analysis import normalise, term_set
 
 _DENIALS = (
     "not(?! only)|no(?!\\.? ?\\d)|never|none|nobody|nothing|neither|nor|cannot|without"  # English

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ccrag.answering.citations import DraftSentence
-from ccrag.chat.ids import Letter, inner_id, leaves, named_ids
-from ccrag.chat.json_in_text import find_json
-from ccrag.chat.plain_words import plain_words
-from ccrag.chat.quoting import visible
-from ccrag.shortening import short_repr
+from ccrag.llm.json_extraction import find_json
+from ccrag.llm.labels import Letter, inner_id, leaves, named_ids
+from ccrag.llm.plain_words import plain_words
+from ccrag.llm.quote import visible
+from ccrag.text.truncate import short_repr
 from ccrag.types import Evidence, Note
 
 STAGE = "generation"
@@ -60,7 +60,7 @@ def read_reply(
     Return the sentences of a reply to a generation request, and what was wrong with them.
 
     Never raises: a reply that cannot be read is a complaint. Ids count in whatever digits, case and
-    brackets they are written, see `ccrag.chat.ids`; whatever else stands in their place is noted
+    brackets they are written, see `ccrag.llm.labels`; whatever else stands in their place is noted
     and left out.
 
     Args:

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ccrag.answering.evidence import CandidateSentence
+from ccrag.retrieval.bm25 import bm25_by_key
 from ccrag.retrieval.fusion import reciprocal_ranks
-from ccrag.retrieval.lexical import bm25_by_key
 from ccrag.types import SentenceKey
 
 SentenceScores = Mapping[SentenceKey, float]

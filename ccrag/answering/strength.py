@@ -8,8 +8,8 @@ the evidence is. It does not say that an answer is right; it says when there is 
 
 from collections.abc import Sequence
 
-from ccrag.retrieval.analysis import STOP_WORDS, stem, term_set, words
-from ccrag.retrieval.lexical import idf
+from ccrag.retrieval.bm25 import idf
+from ccrag.text.analysis import STOP_WORDS, stem, term_set, words
 from ccrag.types import Strength
 
 WEAK_BELOW = 0.25

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ccrag.answering.citations import DraftSentence
 from ccrag.answering.polarity import agrees, numbers
-from ccrag.retrieval.analysis import unique_terms
+from ccrag.text.analysis import unique_terms
 from ccrag.types import Evidence, Note
 
 STAGE = "support"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from ccrag.retrieval.analysis import words
+from ccrag.text.analysis import words
 
 Defect = Literal[
     "short",

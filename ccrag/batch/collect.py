@@ -13,19 +13,19 @@ from pathlib import Path
 
 from ccrag.answering.generate import Generation
 from ccrag.answering.support import Support
-from ccrag.batch.answering import Waiting, answer
+from ccrag.batch.answers import Waiting, answer
 from ccrag.batch.folder import PartRecord, Work, by_custom_id
+from ccrag.batch.pending import Standing, write_requests
 from ccrag.batch.replies import ReadLines, read_lines
 from ccrag.batch.submit import check_server
-from ccrag.batch.waiting import Standing, write_requests
 from ccrag.config import Settings
 from ccrag.errors import InputError, ModelError
-from ccrag.models.provider import BatchProvider, ProviderBatch
+from ccrag.llm.batch_client import BatchProvider, ProviderBatch
+from ccrag.pipeline.answering import generation_of
+from ccrag.pipeline.state import Failure
 from ccrag.runs.files import Written, entry_of, write_files
 from ccrag.runs.journal import Entry
 from ccrag.runs.status import RunState, other_run, run_status
-from ccrag.stages.way import Failure
-from ccrag.stages.writing import generation_of
 from ccrag.types import Query
 
 DOWNLOAD = "download.jsonl"

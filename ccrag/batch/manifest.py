@@ -12,10 +12,10 @@ from urllib.parse import urlsplit, urlunsplit
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ccrag.chat.prompts import Prompt
 from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.errors import ConfigError, InputError
+from ccrag.llm.prompts import Prompt
 from ccrag.runs.files import pipeline_json, replacing
 from ccrag.runs.identity import RunIdentity
 from ccrag.types import JSON, QueryId, Result

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from ccrag.chat.request import CHAT_URL, ChatRequest, request_body
 from ccrag.errors import InputError
+from ccrag.llm.request import CHAT_URL, ChatRequest, request_body
 
 
 @dataclass(frozen=True, slots=True)

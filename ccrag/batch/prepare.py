@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccrag.answering.generate import Generation
-from ccrag.batch.answering import first_request
+from ccrag.batch.answers import first_request
 from ccrag.batch.folder import (
     PARTS,
     PREPARED,
@@ -22,15 +22,15 @@ from ccrag.batch.manifest import (
     read_manifest,
     write_manifest,
 )
-from ccrag.batch.waiting import write_requests
+from ccrag.batch.pending import write_requests
 from ccrag.config import Settings
 from ccrag.errors import ConfigError, InputError
-from ccrag.pipeline import Pipeline
+from ccrag.pipeline.answering import generation_of
+from ccrag.pipeline.pipeline import Pipeline
+from ccrag.pipeline.state import Failure
 from ccrag.runs.identity import run_identity
 from ccrag.runs.journal import Entry, Journal
 from ccrag.runs.run import answer_into, check_ids
-from ccrag.stages.way import Failure
-from ccrag.stages.writing import generation_of
 from ccrag.types import Query, Result
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from ccrag.chat.quoting import visible
-from ccrag.chat.reply import parse_reply
 from ccrag.errors import ModelError
-from ccrag.shortening import shortened
+from ccrag.llm.quote import visible
+from ccrag.llm.reply import parse_reply
+from ccrag.text.truncate import shortened
 from ccrag.types import JSON
 
 OK = 200

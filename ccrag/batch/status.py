@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ccrag.batch.folder import PartRecord, Work
 from ccrag.batch.submit import check_server, requests_to_send
-from ccrag.models.provider import BatchProvider, ProviderBatch
+from ccrag.llm.batch_client import BatchProvider, ProviderBatch
 
 
 @dataclass(frozen=True, slots=True)

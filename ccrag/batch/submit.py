@@ -13,10 +13,10 @@ import orjson
 
 from ccrag.batch.folder import PartRecord, Work, by_custom_id
 from ccrag.batch.parts import Part, RequestLine, split
-from ccrag.chat.request import body_digest
 from ccrag.config import BatchSettings
 from ccrag.errors import ConfigError, InputError
-from ccrag.models.provider import BatchProvider
+from ccrag.llm.batch_client import BatchProvider
+from ccrag.llm.request import body_digest
 from ccrag.runs.files import replacing
 
 

@@ -1,1 +1,1 @@
-"""What is said to a language model and how its reply is read. Pure but for reading prompt files."""
+"""A chat with documents: the dialogue, its file, its commands, and how a question is asked."""

@@ -48,7 +48,7 @@ def search(
     """
     from ccrag.cli import render
     from ccrag.library import make_query
-    from ccrag.opening import open_pipeline, show_requests
+    from ccrag.pipeline.factory import open_pipeline, show_requests
 
     with user_errors():
         query = make_query(text, read_candidates(docs, docs_file, whole_index, collection))
@@ -82,7 +82,7 @@ def ask(
     """
     from ccrag.cli import render
     from ccrag.library import make_query
-    from ccrag.opening import open_pipeline
+    from ccrag.pipeline.factory import open_pipeline
     from ccrag.runs.provenance import result_json
 
     with user_errors():
@@ -111,7 +111,7 @@ def evidence(
     Example: ccrag evidence "What is the value of P_drop?" --index paper --docs paper.pdf
     """
     from ccrag.library import make_query
-    from ccrag.opening import open_pipeline
+    from ccrag.pipeline.factory import open_pipeline
     from ccrag.runs.bundle import evidence_bundle
 
     with user_errors():

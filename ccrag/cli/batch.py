@@ -54,8 +54,8 @@ def prepare(
     """
     from ccrag.batch import prepare as step
     from ccrag.corpus.queries import read_queries
-    from ccrag.opening import open_pipeline
-    from ccrag.stages.writing import EvidenceOnly
+    from ccrag.pipeline.answering import EvidenceOnly
+    from ccrag.pipeline.factory import open_pipeline
 
     with user_errors():
         settings = pipeline_settings(pipeline, overrides, index=index)
@@ -80,8 +80,8 @@ def submit(folder: Folder, overrides: Overrides = None) -> None:
     from ccrag.batch import submit as step
     from ccrag.batch.folder import open_work
     from ccrag.batch.manifest import check_settings
-    from ccrag.layers import load_settings
-    from ccrag.models.provider import open_provider
+    from ccrag.config.load import load_settings
+    from ccrag.llm.batch_client import open_provider
 
     with user_errors(), open_work(folder) as work:
         settings = load_settings(work.manifest.settings, overrides or [])
@@ -100,8 +100,8 @@ def status(folder: Folder, overrides: Overrides = None) -> None:
     """
     from ccrag.batch import status as step
     from ccrag.batch.folder import open_work
-    from ccrag.layers import load_settings
-    from ccrag.models.provider import open_provider
+    from ccrag.config.load import load_settings
+    from ccrag.llm.batch_client import open_provider
 
     with user_errors(), open_work(folder) as work:
         settings = load_settings(work.manifest.settings, overrides or [])
@@ -137,11 +137,11 @@ def collect(
     from ccrag.batch import collect as step
     from ccrag.batch.folder import open_work
     from ccrag.batch.manifest import check_settings
+    from ccrag.config.load import load_settings
     from ccrag.evaluation.validate import validate
     from ccrag.formats import Format
-    from ccrag.layers import load_settings
-    from ccrag.models.provider import open_provider
-    from ccrag.opening import open_support
+    from ccrag.llm.batch_client import open_provider
+    from ccrag.pipeline.factory import open_support
 
     with user_errors(), open_work(folder) as work:
         settings = load_settings(work.manifest.settings, overrides or [])

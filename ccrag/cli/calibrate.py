@@ -21,9 +21,9 @@ from ccrag.cli.progress import progress_bar
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ccrag.calibrating import Worth
-    from ccrag.evaluation.calibrating import Fitted
-    from ccrag.evaluation.deciding import Decisions
+    from ccrag.evaluation.abstention_metrics import Decisions
+    from ccrag.training.calibration import Worth
+    from ccrag.training.logistic import Fitted
 
 
 def calibrate(
@@ -56,14 +56,14 @@ def calibrate(
 
     Example: ccrag calibrate tasks.jsonl --index mtrag --pipeline mtrag --out mtrag.json
     """
-    from ccrag.calibrating import calibrate as learn
-    from ccrag.calibrating import calibration_from, measure
     from ccrag.corpus.queries import read_queries
     from ccrag.errors import InputError
     from ccrag.evaluation import mtrag
-    from ccrag.evaluation.reading import read_answerable
-    from ccrag.opening import open_to_calibrate
-    from ccrag.stages.calibrations import SUFFIX, write_calibration
+    from ccrag.evaluation.run_files import read_answerable
+    from ccrag.pipeline.calibrations import SUFFIX, write_calibration
+    from ccrag.pipeline.factory import open_to_calibrate
+    from ccrag.training.calibration import calibrate as learn
+    from ccrag.training.calibration import calibration_from, measure
 
     with user_errors():
         if out.suffix != SUFFIX:
@@ -110,7 +110,7 @@ def _report(fitted: "Fitted", worth: "Worth") -> None:
 
 
 def _worth_table(worth: "Worth") -> "Table":
-    from ccrag.calibrating import THRESHOLDS
+    from ccrag.training.calibration import THRESHOLDS
 
     table = _table("abstain", *("precision", "recall", "F1", "accuracy"))
     rows = [("never", worth.never()), ("always", worth.always())]
@@ -123,7 +123,7 @@ def _worth_table(worth: "Worth") -> "Table":
 def _by_collection(worth: "Worth") -> "Iterator[tuple[str, Decisions]]":
     """Each collection, decided from .5 on by what the other collections taught."""
     from ccrag.cli.render import clean
-    from ccrag.evaluation.deciding import NEVER, decisions
+    from ccrag.evaluation.abstention_metrics import NEVER, decisions
 
     for name, (part, said) in worth.by_collection.items():
         yield f"{clean(name)}: never", decisions(part, said, threshold=NEVER)
@@ -131,7 +131,7 @@ def _by_collection(worth: "Worth") -> "Iterator[tuple[str, Decisions]]":
 
 
 def _cells(found: "Decisions") -> Iterator[str]:
-    from ccrag.evaluation.deciding import MEASURES
+    from ccrag.evaluation.abstention_metrics import MEASURES
 
     for name in MEASURES:
         figure = found.figures.get(name)

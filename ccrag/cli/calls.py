@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ccrag.chat.reply import ChatReply
-    from ccrag.chat.request import ChatRequest
     from ccrag.config import ProviderSettings
-    from ccrag.evaluation.judging import Judge
+    from ccrag.evaluation.judge import Judge
     from ccrag.evaluation.nuggets import NuggetFile
+    from ccrag.llm.reply import ChatReply
+    from ccrag.llm.request import ChatRequest
     from ccrag.runs.calls import CallTotals
 
 
@@ -63,12 +63,12 @@ def open_judge(overrides: Sequence[str], nuggets: Path | None) -> OpenedJudge:
         ModelError: the client's package is not installed.
         InputError: the file of nuggets is none.
     """
-    from ccrag.chat.calls import call_record
     from ccrag.concurrency import one_at_a_time
-    from ccrag.evaluation.judging import Judge
+    from ccrag.config.load import load_settings
+    from ccrag.evaluation.judge import Judge
     from ccrag.evaluation.nuggets import NuggetFile
-    from ccrag.layers import load_settings
-    from ccrag.models.llm import load_llm, parameters_of
+    from ccrag.llm.calls import call_record
+    from ccrag.llm.client import load_llm, parameters_of
     from ccrag.runs.calls import CallTotals
 
     settings = load_settings(None, overrides)

@@ -20,13 +20,13 @@ from ccrag.cli.options import (
     read_candidates,
 )
 from ccrag.cli.progress import waiting
-from ccrag.shortening import short_repr
+from ccrag.text.truncate import short_repr
 
 if TYPE_CHECKING:
+    from ccrag.chat.commands import Command
+    from ccrag.chat.file import ChatFile
+    from ccrag.chat.session import Chat
     from ccrag.config import Settings
-    from ccrag.conversation.commands import Command
-    from ccrag.conversation.saved import ChatFile
-    from ccrag.conversation.session import Chat
     from ccrag.types import Candidates
 
 PROMPT = "> "
@@ -49,10 +49,10 @@ def chat(
 
     Example: ccrag chat --index demo --docs assert,debugger --file assert.jsonl
     """
-    from ccrag.conversation.session import Chat
-    from ccrag.layers import load_settings
+    from ccrag.chat.session import Chat
+    from ccrag.config.load import load_settings
     from ccrag.library import Library
-    from ccrag.opening import open_pipeline
+    from ccrag.pipeline.factory import open_pipeline
 
     with user_errors():
         settings = load_settings(pipeline, overrides or [])
@@ -77,9 +77,9 @@ def _open_file(
     """The file that was named; for a person at a terminal, a new one otherwise."""
     from datetime import datetime
 
-    from ccrag.conversation.lines import Ground
-    from ccrag.conversation.saved import ChatFile
-    from ccrag.conversation.session import new_file
+    from ccrag.chat.file import ChatFile
+    from ccrag.chat.session import new_file
+    from ccrag.chat.transcript import Ground
 
     if file is None and not sys.stdin.isatty():
         return None
@@ -89,7 +89,7 @@ def _open_file(
 
 def _greet(talk: "Chat", settings: "Settings", index: str, file: "ChatFile | None") -> None:
     """Say what is talked with and where it is kept; through a pipe, only what may be amiss."""
-    from ccrag.conversation.session import reads_turns
+    from ccrag.chat.session import reads_turns
 
     if not reads_turns(settings):
         notify(
@@ -187,7 +187,7 @@ def _respond(talk: "Chat", line: str) -> bool:
     Raises:
         CcragError: it could not be done; nothing of the dialogue is lost.
     """
-    from ccrag.conversation.commands import Question, read_line
+    from ccrag.chat.commands import Question, read_line
 
     said = read_line(line)
     if isinstance(said, Question):
@@ -210,8 +210,8 @@ def _answer(talk: "Chat", question: str) -> None:
 
 
 def _obey(talk: "Chat", command: "Command") -> bool:
+    from ccrag.chat.commands import HELP
     from ccrag.cli import render
-    from ccrag.conversation.commands import HELP
 
     if command.name == "docs":
         render.print_documents(talk.documents(command.words))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ccrag.causes import Trouble, cause_lines
 from ccrag.errors import CcragError, InputError, InvariantError
+from ccrag.runs.causes import Trouble, cause_lines
 
 if TYPE_CHECKING:
     from ccrag.evaluation.validate import Problem
-    from ccrag.stages.way import Failure
+    from ccrag.pipeline.state import Failure
 
 
 def notify(message: str) -> None:

@@ -106,7 +106,7 @@ def eval_command(
     from ccrag.evaluation import significance
     from ccrag.evaluation.groups import groups_part
     from ccrag.evaluation.outcome import assess
-    from ccrag.evaluation.reading import read_gold, read_runs
+    from ccrag.evaluation.run_files import read_gold, read_runs
     from ccrag.evaluation.tables import outcome_json, per_query_csv
 
     with user_errors():

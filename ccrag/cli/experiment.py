@@ -93,7 +93,7 @@ def experiment_command(
     """
     from ccrag.corpus.queries import read_queries
     from ccrag.evaluation import significance
-    from ccrag.evaluation.reading import read_gold
+    from ccrag.evaluation.run_files import read_gold
     from ccrag.experiment.experiment import run_experiment
     from ccrag.experiment.plan import plan_runs
 

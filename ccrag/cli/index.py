@@ -15,8 +15,8 @@ from ccrag.errors import InputError
 
 if TYPE_CHECKING:
     from ccrag.corpus.load import LoadReport
-    from ccrag.cutting import EncodingCounts
-    from ccrag.indexing import AddReport, IndexReport
+    from ccrag.indexing.build import AddReport, IndexReport
+    from ccrag.indexing.passages import EncodingCounts
 
 
 MAX_SHOWN = 5
@@ -89,8 +89,8 @@ def index(
     if delete is not None:
         _delete(index, delete, overrides or [])
         return
-    from ccrag.indexing import add_corpus, index_corpus, open_files
-    from ccrag.recipes import recipe_of
+    from ccrag.indexing.build import add_corpus, index_corpus, open_files
+    from ccrag.indexing.spec import recipe_of
 
     with user_errors(), _way_past(on_error):
         sources = [_source(path) for path in paths or ()]
@@ -132,8 +132,8 @@ def _way_past(on_error: OnError) -> Iterator[None]:
 
 def _delete(index: str, ids: str, overrides: list[str]) -> None:
     """Delete documents everywhere, and say from where."""
-    from ccrag.deletion import delete_documents
-    from ccrag.layers import load_settings
+    from ccrag.config.load import load_settings
+    from ccrag.indexing.delete import delete_documents
 
     with user_errors():
         doc_ids = [doc_id.strip() for doc_id in ids.split(",") if doc_id.strip()]

@@ -36,9 +36,9 @@ def indexes(
         raise typer.BadParameter("name the index to --drop")
     if yes and not drop:
         raise typer.BadParameter("--yes goes with --drop")
+    from ccrag.config.load import load_settings
     from ccrag.engine.client import open_client
     from ccrag.engine.indexes import describe_indexes, drop_index
-    from ccrag.layers import load_settings
 
     with user_errors():
         client = open_client(load_settings(None, overrides or []), notify=notify)
@@ -85,8 +85,8 @@ def _told(index: "IndexDescription") -> dict[str, Any]:
 
 def _pipelines(recipes: frozenset[str]) -> list[str]:
     """The packaged pipelines that what is stored serves."""
-    from ccrag.layers import load_settings, pipeline_names
-    from ccrag.recipes import recipe_of
+    from ccrag.config.load import load_settings, pipeline_names
+    from ccrag.indexing.spec import recipe_of
 
     return [n for n in pipeline_names() if recipe_of(load_settings(n)).fits(recipes)]
 

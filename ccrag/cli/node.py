@@ -86,7 +86,7 @@ def status(data: Data = None, as_json: Json = False) -> None:
 def _settings(
     *, data: Path | None = None, port: int | None = None, heap_mb: int | None = None
 ) -> "NodeSettings":
-    from ccrag.layers import load_settings
+    from ccrag.config.load import load_settings
 
     given = {"data": data, "port": port, "heap_mb": heap_mb}
     return load_settings(overrides=given_overrides("node", given)).node

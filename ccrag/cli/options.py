@@ -12,7 +12,7 @@ from ccrag.errors import ONE_QUESTION, InputError
 if TYPE_CHECKING:
     from ccrag.cli.calls import OpenedJudge
     from ccrag.config import Settings
-    from ccrag.defaults import Purpose
+    from ccrag.config.defaults import Purpose
     from ccrag.evaluation.registry import Measure
     from ccrag.types import Candidates
 
@@ -136,15 +136,15 @@ def pipeline_settings(
         EngineError: the engine is out of reach.
     """
     from ccrag.cli.errors import notify
-    from ccrag.layers import load_settings
+    from ccrag.config.load import load_settings
 
     if pipeline is not None:
         return load_settings(pipeline, overrides or [])
     if index is not None:
-        from ccrag.opening import default_settings
+        from ccrag.pipeline.factory import default_settings
 
         return default_settings(purpose, overrides or [], index=index, notify=notify)
-    from ccrag.defaults import unnamed_pipeline
+    from ccrag.config.defaults import unnamed_pipeline
 
     chosen = unnamed_pipeline(purpose)
     if chosen.is_told:

@@ -21,8 +21,8 @@ def pipelines(
 
     Example: ccrag pipelines rrf-no-rerank > mine.toml
     """
-    from ccrag.layers import load_settings, pipeline_names
-    from ccrag.toml import pipeline_toml
+    from ccrag.config.load import load_settings, pipeline_names
+    from ccrag.config.toml import pipeline_toml
 
     with user_errors():
         if settings and (name is not None or overrides):
@@ -40,7 +40,7 @@ def pipelines(
 def _print_settings() -> None:
     import orjson
 
-    from ccrag.config.described import described_settings
+    from ccrag.config.reference import described_settings
 
     for setting in described_settings():
         default = "unset" if setting.default is None else orjson.dumps(setting.default).decode()

@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ccrag.conversation.exchanges import Exchange
-from ccrag.conversation.session import Readable
+from ccrag.chat.exchanges import Exchange
+from ccrag.chat.session import Readable
 from ccrag.runs.provenance import passages_json, ranking_json, result_json
 from ccrag.types import JSON, DocId, Evidence, Passage, PassageId, Result
 

@@ -15,8 +15,8 @@ from ccrag.formats import Format
 if TYPE_CHECKING:
     from ccrag.config import ProviderSettings, Settings
     from ccrag.evaluation.validate import Problem
+    from ccrag.runs.output_formats import Shape
     from ccrag.runs.run import Answers, RunReport
-    from ccrag.runs.shapes import Shape
     from ccrag.types import Query
 
 
@@ -85,8 +85,8 @@ def _open(
 ) -> "tuple[Answers, Shape]":
     """What answers the queries, and the shape of the answers' file."""
     from ccrag.corpus.contexts import read_contexts
-    from ccrag.opening import open_given, open_pipeline
-    from ccrag.runs.shapes import shape_of
+    from ccrag.pipeline.factory import open_given, open_pipeline
+    from ccrag.runs.output_formats import shape_of
 
     if format_ is Format.MTRAG_B:
         given = read_contexts(tasks)
@@ -103,7 +103,7 @@ def _problems(
 ) -> "list[Problem]":
     """What the validator has to say of the files, failed queries aside."""
     from ccrag.evaluation.validate import validate
-    from ccrag.runs.shapes import MTRAG
+    from ccrag.runs.output_formats import MTRAG
 
     if not report.answered or report.finished_earlier:
         return []

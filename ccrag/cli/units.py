@@ -27,7 +27,7 @@ def units(
 
     Example: ccrag units documents.jsonl --set units.max_tokens=2000 --out units.jsonl
     """
-    from ccrag.unit_building import group_files
+    from ccrag.indexing.unit_report import group_files
 
     with user_errors():
         settings = pipeline_settings(pipeline, overrides)

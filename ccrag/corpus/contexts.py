@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccrag.corpus.chunking import whole_passages
+from ccrag.chunking.windows import whole_passages
 from ccrag.corpus.fields import Fields, as_id, as_text, required_field
 from ccrag.corpus.queries import QUERY_ID_NAMES
 from ccrag.corpus.records import Place, RecordError, at, json_type, read_records

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ccrag.corpus.kinds import data_suffix
+from ccrag.corpus.readers.kinds import data_suffix
 from ccrag.errors import InputError
 
 Fault = Literal["encoding", "syntax", "id", "field", "duplicate", "size", "file", "no text"]

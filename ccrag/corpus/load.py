@@ -11,12 +11,12 @@ from typing import Literal
 
 from ccrag.corpus.faults import Place, RecordError, at
 from ccrag.corpus.fields import TABLE_COLUMNS, document_of, unwrapped
-from ccrag.corpus.find import SourceFile as SourceFile
-from ccrag.corpus.find import find_files as find_files
-from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix, is_page
+from ccrag.corpus.files import SourceFile as SourceFile
+from ccrag.corpus.files import find_files as find_files
 from ccrag.corpus.ledger import Ledger, Origin
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
-from ccrag.corpus.pages import read_page
+from ccrag.corpus.readers.kinds import TABLE_SUFFIXES, data_suffix, is_page
+from ccrag.corpus.readers.registry import read_page
 from ccrag.corpus.records import has_bom, read_records
 from ccrag.corpus.report import MAX_COLLECTIONS as MAX_COLLECTIONS
 from ccrag.corpus.report import MAX_EXAMPLES, no_text

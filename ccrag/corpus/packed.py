@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 from ccrag.corpus.faults import RecordError
-from ccrag.corpus.kinds import how_to_convert
+from ccrag.corpus.readers.kinds import how_to_convert
 
 
 class SizeLimits(NamedTuple):

@@ -20,8 +20,8 @@ from ccrag.corpus.fields import (
     first_field,
     required_field,
 )
-from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.packed import DEFAULT_SIZES, read_whole
+from ccrag.corpus.readers.kinds import TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.record_lines import decode
 from ccrag.corpus.records import read_records
 from ccrag.corpus.tables import Columns

@@ -16,9 +16,9 @@ from ccrag.corpus.faults import Fault as Fault
 from ccrag.corpus.faults import Place as Place
 from ccrag.corpus.faults import RecordError as RecordError
 from ccrag.corpus.faults import at as at
-from ccrag.corpus.kinds import RECORD_SUFFIXES, data_suffix
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, open_data, read_whole
 from ccrag.corpus.readers.encodings import bom_encoding
+from ccrag.corpus.readers.kinds import RECORD_SUFFIXES, data_suffix
 from ccrag.corpus.record_lines import RecordLines, decode
 from ccrag.corpus.tables import Columns, Doubt, read_csv, read_tsv
 from ccrag.errors import InputError

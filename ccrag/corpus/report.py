@@ -12,10 +12,10 @@ from pathlib import Path
 
 from ccrag.corpus.faults import Fault, Place, RecordError
 from ccrag.corpus.fields import FIELD_NAMES, FULL_TEXT_NAMES
-from ccrag.corpus.kinds import how_to_convert
+from ccrag.corpus.readers.kinds import how_to_convert
 from ccrag.corpus.readers.page import Loss, LossUnit, Page
-from ccrag.corpus.words import passage_words
 from ccrag.errors import InputError
+from ccrag.text.words import passage_words
 from ccrag.types import Document
 
 MAX_EXAMPLES = 20

@@ -18,10 +18,10 @@ from ccrag.corpus.digests import (
 )
 from ccrag.corpus.faults import Place, RecordError, at
 from ccrag.corpus.fields import as_id
-from ccrag.corpus.kinds import TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.ledger import Ledger, LedgerCorpus
 from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
+from ccrag.corpus.readers.kinds import TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.records import read_records
 from ccrag.errors import InputError
 from ccrag.types import Document

@@ -18,7 +18,7 @@ from ccrag.engine.names import (
     passages_alias,
     units_alias,
 )
-from ccrag.engine.paging import PAGE, all_pages
+from ccrag.engine.pages import PAGE, all_pages
 from ccrag.engine.search import Slot, msearch
 from ccrag.engine.stored import sources as stored_sources
 from ccrag.errors import EngineError, IndexMismatchError, IndexMissingError, InputError

@@ -12,7 +12,7 @@ from ccrag.engine import bodies
 from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import parse_passage
 from ccrag.engine.names import Recipe, UnitRecipe, check_name, fingerprint, is_concrete
-from ccrag.engine.paging import PAGE
+from ccrag.engine.pages import PAGE
 from ccrag.engine.reasons import reason_of
 from ccrag.engine.templates import Kind, VectorMode
 from ccrag.errors import EngineError, IndexMissingError

@@ -4,14 +4,14 @@ from collections.abc import Collection, Sequence
 
 from ccrag.errors import InputError
 from ccrag.evaluation.bertscore import BertScorer, bertscore_measure
-from ccrag.evaluation.citing import citation_measures, cited_document_measures
+from ccrag.evaluation.citation_metrics import citation_measures, cited_document_measures
 from ccrag.evaluation.entailment import NliScorer, entailment_measures
-from ccrag.evaluation.finding import abstention_measures, evidence_measures
-from ccrag.evaluation.judging import Judge, grade_measures
+from ccrag.evaluation.evidence_metrics import abstention_measures, evidence_measures
+from ccrag.evaluation.judge import Judge, grade_measures
 from ccrag.evaluation.nuggets import NuggetFile, nugget_measure
 from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.retrieval import retrieval_measure
-from ccrag.evaluation.wording import QUESTION_OVERLAP, ROUGE, rouge_measures, word_measures
+from ccrag.evaluation.rouge import QUESTION_OVERLAP, ROUGE, rouge_measures, word_measures
 
 DEFAULT_RETRIEVAL = ("nDCG@10", "R@10", "P@1", "RR")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Protocol
 
-from ccrag.evaluation.citing import cited_texts, undefined_support
+from ccrag.evaluation.citation_metrics import cited_texts, undefined_support
 from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
 
 ENTAILED = 0.5

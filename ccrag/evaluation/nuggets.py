@@ -15,18 +15,18 @@ from typing import Any
 
 import orjson
 
-from ccrag.chat.prompts import load_prompt
-from ccrag.chat.quoting import quoted
-from ccrag.chat.request import ReplySchema
 from ccrag.concurrency import in_order
 from ccrag.errors import InputError
 from ccrag.evaluation.gold import Gold
-from ccrag.evaluation.judging import NOT_GIVEN, UNREADABLE, Judge, closed_schema, judged
+from ccrag.evaluation.judge import NOT_GIVEN, UNREADABLE, Judge, closed_schema, judged
 from ccrag.evaluation.records import by_query
 from ccrag.evaluation.registry import Case, Figure, Figures, LeftOut, Measure, Need
 from ccrag.evaluation.rundata import RunData
 from ccrag.evaluation.validate.jsonl import Record
 from ccrag.evaluation.validate.shape import Kinds
+from ccrag.llm.prompts import load_prompt
+from ccrag.llm.quote import quoted
+from ccrag.llm.request import ReplySchema
 from ccrag.types import QueryId
 
 NAME = "nugget-coverage"

@@ -19,7 +19,7 @@ from typing import TypedDict
 import numpy as np
 
 from ccrag.errors import InputError
-from ccrag.evaluation.resampling import ROUNDING, Array, bootstrap_intervals, sign_flips
+from ccrag.evaluation.bootstrap import ROUNDING, Array, bootstrap_intervals, sign_flips
 from ccrag.types import QueryId
 
 DRAWS = 10_000

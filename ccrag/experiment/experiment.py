@@ -6,7 +6,6 @@ from pathlib import Path
 
 import orjson
 
-from ccrag.causes import Trouble, cause_lines
 from ccrag.engine.client import Notify, silent
 from ccrag.errors import InputError
 from ccrag.evaluation.gold import Gold
@@ -21,13 +20,14 @@ from ccrag.experiment.page import page_of
 from ccrag.experiment.plan import PlannedRun
 from ccrag.experiment.report import render
 from ccrag.experiment.results import results_json
-from ccrag.experiment.running import (
+from ccrag.experiment.runner import (
     FinishedRun,
     Progress,
     finish_runs,
     no_progress,
     open_runs,
 )
+from ccrag.runs.causes import Trouble, cause_lines
 from ccrag.types import Query
 
 RESULTS = "results.json"

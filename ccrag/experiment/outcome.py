@@ -11,12 +11,12 @@ from ccrag.errors import EngineError
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.levels import document_of
 from ccrag.evaluation.outcome import Outcome, assess
-from ccrag.evaluation.reading import read_run_data
 from ccrag.evaluation.registry import Measure
+from ccrag.evaluation.run_files import read_run_data
 from ccrag.evaluation.rundata import RunAnswer, RunData
 from ccrag.evaluation.significance import DRAWS, SEED
-from ccrag.experiment.losing import End, RelevantId, Way, best_ranks, ways_of
-from ccrag.experiment.running import FinishedRun
+from ccrag.experiment.loss_analysis import End, RelevantId, Way, best_ranks, ways_of
+from ccrag.experiment.runner import FinishedRun
 from ccrag.types import JSON, Candidates, DocId, Document, Query, QueryId, is_passage_id
 
 

@@ -8,7 +8,7 @@ from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.significance import ALPHA, LEVEL
 from ccrag.experiment import overview
 from ccrag.experiment.differences import Difference, differences, most_different
-from ccrag.experiment.losing import MEANING, End
+from ccrag.experiment.loss_analysis import MEANING, End
 from ccrag.experiment.outcome import Experiment
 from ccrag.experiment.overview import Block, Remark, number
 from ccrag.experiment.plots import DotPlot, Share, Strip, shares, strip

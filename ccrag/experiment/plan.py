@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from ccrag.config import Settings
+from ccrag.config.load import load_settings
 from ccrag.errors import ConfigError
-from ccrag.layers import load_settings
 
 MAX_FOLDER_CHARS = 100
 UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]+")

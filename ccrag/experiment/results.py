@@ -6,7 +6,7 @@ from typing import Any
 
 from ccrag.evaluation.tables import outcome_json
 from ccrag.experiment.outcome import Experiment, QueryWay
-from ccrag.experiment.running import FinishedRun
+from ccrag.experiment.runner import FinishedRun
 from ccrag.runs.files import pipeline_json
 from ccrag.types import JSON, QueryId
 from ccrag.version import __version__

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ccrag.evaluation.levels import document_of
 from ccrag.evaluation.rundata import RunAnswer
-from ccrag.experiment.losing import End, RelevantId, Way
+from ccrag.experiment.loss_analysis import End, RelevantId, Way
 from ccrag.experiment.outcome import Experiment, QueryWay
 from ccrag.experiment.overview import NOTHING, number
 from ccrag.types import DocId, Evidence, Query

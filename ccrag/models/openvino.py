@@ -10,7 +10,7 @@ import numpy as np
 
 from ccrag.errors import ModelError
 from ccrag.models.base import Matrix
-from ccrag.models.batching import unit_rows
+from ccrag.models.batches import unit_rows
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

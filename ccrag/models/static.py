@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ccrag.config import EncoderSettings
 from ccrag.errors import InputError, ModelError
 from ccrag.models.base import OnProgress
-from ccrag.models.batching import unit_rows
+from ccrag.models.batches import unit_rows
 from ccrag.models.cached import ModelOutput
 from ccrag.models.encoder import STATIC
 from ccrag.models.folder import ModelFolder, find_model, quiet_loading

@@ -6,7 +6,7 @@ from pathlib import Path
 from ccrag.errors import ModelError
 from ccrag.models.folder import find_model
 from ccrag.models.locate import require_package
-from ccrag.retrieval.tokens import TokenCounter, estimate_tokens
+from ccrag.text.tokens import TokenCounter, estimate_tokens
 
 FILE = "tokenizer.json"
 ESTIMATE = "estimate"

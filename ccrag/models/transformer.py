@@ -21,7 +21,7 @@ from ccrag.concurrency import in_order
 from ccrag.config import EncoderSettings
 from ccrag.errors import ConfigError, ModelError
 from ccrag.models.base import Matrix, OnProgress
-from ccrag.models.batching import mean_unit_rows, token_batches, unit_rows
+from ccrag.models.batches import mean_unit_rows, token_batches, unit_rows
 from ccrag.models.cached import ModelOutput
 from ccrag.models.folder import INSTALL, ModelFolder, quiet_loading
 from ccrag.models.locate import find_encoder, require_package

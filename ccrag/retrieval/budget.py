@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from ccrag.retrieval.tokens import TokenCounter
+from ccrag.text.tokens import TokenCounter
 from ccrag.types import DocId, Note, Passage, PassageId
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from ccrag.retrieval.analysis import normalise, words
 from ccrag.retrieval.lookup import passages_of
+from ccrag.text.analysis import normalise, words
 from ccrag.types import Hit, Note, Passage, PassageId
 
 SHINGLE_WORDS = 3

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ccrag.retrieval.fusion import reciprocal_ranks
-from ccrag.retrieval.tokens import TokenCounter
+from ccrag.text.tokens import TokenCounter
 from ccrag.types import DocId, Passage, PassageId, SentenceKey, Span, make_passage_id
 
 Scores = Mapping[SentenceKey, float]

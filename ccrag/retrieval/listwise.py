@@ -8,15 +8,15 @@ their own, no document ids; its reply decides their order and nothing else.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ccrag.chat.calls import Ask, call_record
-from ccrag.chat.prompts import Prompt
-from ccrag.chat.quoting import quoted, quoted_object
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatParameters, ChatRequest, ReplySchema, closed_object
 from ccrag.errors import ModelError
+from ccrag.llm.calls import Ask, call_record
+from ccrag.llm.prompts import Prompt
+from ccrag.llm.quote import quoted, quoted_object
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatParameters, ChatRequest, ReplySchema, closed_object
 from ccrag.retrieval.lookup import passages_of
 from ccrag.retrieval.order_reply import Order, label, read_order
-from ccrag.retrieval.tokens import estimate_tokens
+from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Hit, ModelCall, Note, Passage, PassageId, Ranking
 
 STAGE = "rerank"

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ccrag.chat.ids import leaves, numbers_in
-from ccrag.chat.json_in_text import find_json, json_values, without_thinking
-from ccrag.shortening import short_repr
+from ccrag.llm.json_extraction import find_json, json_values, without_thinking
+from ccrag.llm.labels import leaves, numbers_in
+from ccrag.text.truncate import short_repr
 
 ORDER_KEYS = (
     "order",

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from math import exp
 
-from ccrag.retrieval.analysis import unique_terms
-from ccrag.retrieval.dates import RECENCY, year_of, years_in
+from ccrag.text.analysis import unique_terms
+from ccrag.text.dates import RECENCY, year_of, years_in
 from ccrag.types import Passage, PassageId
 
 YEARS_TO_FADE = 5.0

@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ccrag.errors import InvariantError
-from ccrag.retrieval.analysis import terms, unique_terms
 from ccrag.retrieval.lookup import passages_of
 from ccrag.retrieval.priors import citation_prior, temporal_scores
+from ccrag.text.analysis import terms, unique_terms
 from ccrag.types import Hit, Passage, PassageId, Ranking
 
 STAGE = "rerank"

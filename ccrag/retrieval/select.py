@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from ccrag.retrieval.analysis import budget_words
-from ccrag.retrieval.dates import year_of
 from ccrag.retrieval.duplicates import drop_near_duplicates
 from ccrag.retrieval.lookup import passages_of
+from ccrag.text.analysis import budget_words
+from ccrag.text.dates import year_of
 from ccrag.types import DocId, Hit, Note, Passage, PassageId, Ranking
 
 

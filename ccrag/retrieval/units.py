@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TypeVar
 
 from ccrag.retrieval.budget import count_tokens
-from ccrag.retrieval.tokens import TokenCounter
+from ccrag.text.tokens import TokenCounter
 from ccrag.types import DocId, Note, Passage, PassageId, Ranking, Unit, UnitPart
 
 STAGE = "units"

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ccrag.errors import InvariantError
-from ccrag.retrieval.analysis import unique_terms
-from ccrag.retrieval.plain import passage_searched, query_parts
+from ccrag.text.analysis import unique_terms
+from ccrag.text.markup import passage_searched, query_parts
 from ccrag.types import JSON, DocId, Document, Part, Passage, Result, SectionPath
 
 BUNDLE_VERSION = 1

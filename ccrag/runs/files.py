@@ -13,18 +13,18 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from ccrag.chat.prompts import Prompt, load_prompt
 from ccrag.config import PipelineSettings, Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.formats import trec_run
+from ccrag.llm.prompts import Prompt, load_prompt
+from ccrag.pipeline.rewriting import asks_for_rewrites
+from ccrag.pipeline.state import Failure
 from ccrag.retrieval.rerank import STAGE as RERANK
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.journal import Entry
 from ccrag.runs.metadata import metadata_text
+from ccrag.runs.output_formats import RESPONSES, Shape, longeval_shape, run_id_of
 from ccrag.runs.provenance import result_json
-from ccrag.runs.shapes import RESPONSES, Shape, longeval_shape, run_id_of
-from ccrag.stages.rewriting import asks_for_rewrites
-from ccrag.stages.way import Failure
 from ccrag.types import JSON, Result
 from ccrag.version import __version__
 

@@ -10,9 +10,9 @@ import orjson
 from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.formats import Format
+from ccrag.pipeline.calibrations import NONE, calibration_label
 from ccrag.runs.files import pipeline_json, prompt_of, stage_prompts_of
-from ccrag.shortening import short_repr
-from ccrag.stages.calibrations import NONE, calibration_label
+from ccrag.text.truncate import short_repr
 from ccrag.types import JSON, Query
 from ccrag.version import __version__
 

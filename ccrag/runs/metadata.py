@@ -1,9 +1,9 @@
 """What `ir-metadata.yml` says of a run: how it retrieves and answers. Values in, text out."""
 
-from ccrag.chat.prompts import Prompt
 from ccrag.config import LlmSettings, Settings
 from ccrag.formats import ir_metadata
-from ccrag.stages.rewriting import asks_for_rewrites
+from ccrag.llm.prompts import Prompt
+from ccrag.pipeline.rewriting import asks_for_rewrites
 
 EXTRACTIVE = ir_metadata.GenerationEntry(
     description="Extractive: sentences of the candidate documents as they stand, best first.",

@@ -8,13 +8,13 @@ from typing import Protocol
 from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.errors import InputError
+from ccrag.pipeline.state import Failure
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.files import PROVENANCE, entry_of, prompt_of, write_files
 from ccrag.runs.identity import RunIdentity, run_identity
 from ccrag.runs.journal import FILE_NAME, Entry, Journal
-from ccrag.runs.shapes import PREDICTIONS, RESPONSES, Shape, longeval_shape
+from ccrag.runs.output_formats import PREDICTIONS, RESPONSES, Shape, longeval_shape
 from ccrag.runs.status import RunState, kept_entries, other_run, run_status
-from ccrag.stages.way import Failure
 from ccrag.types import Query, Result
 
 

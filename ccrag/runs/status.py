@@ -11,7 +11,7 @@ from ccrag.errors import InputError
 from ccrag.runs.files import IR_METADATA, PROVENANCE, TREC_RUN
 from ccrag.runs.identity import differences
 from ccrag.runs.journal import FILE_NAME as JOURNAL
-from ccrag.runs.shapes import PREDICTIONS, RESPONSES
+from ccrag.runs.output_formats import PREDICTIONS, RESPONSES
 from ccrag.types import JSON
 
 DIFFERENCES_SHOWN = 4

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from ccrag.stages.way import Watch, unwatched
+from ccrag.pipeline.state import Watch, unwatched
 from ccrag.types import Answer, DocId, Evidence, Passage
 from ccrag.web.access import Caller
 from ccrag.web.cursors import read_document_cursor, read_offset_cursor, write_cursor
-from ccrag.web.desk import Desk, Question
 from ccrag.web.problems import ProblemError, not_available
+from ccrag.web.service import Desk, Question
 
 SNIPPET_CHARS = 280
 SPAN_CHARS = 6_000

@@ -8,10 +8,10 @@ from starlette.responses import StreamingResponse
 from ccrag.types import JSON
 from ccrag.web import schemas
 from ccrag.web.answers import json_response
-from ccrag.web.asking import answered, ask_json, in_turn, search_json, searched, streamed
+from ccrag.web.ask_events import answered, ask_json, in_turn, search_json, searched, streamed
 from ccrag.web.cursors import read_document_cursor, write_cursor
-from ccrag.web.desk import Question
 from ccrag.web.problems import MEDIA_TYPE
+from ccrag.web.service import Question
 from ccrag.web.spans import parted, read_spans
 from ccrag.web.state import Asking, State
 

@@ -9,8 +9,8 @@ from ccrag.web import schemas
 from ccrag.web.access import Caller
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
-from ccrag.web.asking import in_turn
-from ccrag.web.comparing import ComparedQuery, Comparison, Side, compare
+from ccrag.web.ask_events import in_turn
+from ccrag.web.comparison import ComparedQuery, Comparison, Side, compare
 from ccrag.web.problems import ProblemError
 from ccrag.web.state import Asking, ServerState, State
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from ccrag.config import ServeSettings
 from ccrag.errors import CcragError
 from ccrag.version import __version__
-from ccrag.web import api, api_runs, health, schemas, uploading
+from ccrag.web import api, api_runs, health, schemas, upload_routes
 from ccrag.web.answers import problem_response
 from ccrag.web.mcp_server import McpEndpoint
 from ccrag.web.middleware import LOOPBACK_HOSTS, Authorised, Guarded, Limited, Observed
@@ -60,7 +60,7 @@ def create_app(state: ServerState) -> ASGIApp:
     )
     app.state.ccrag = state
     app.include_router(api.router)
-    app.include_router(uploading.router)
+    app.include_router(upload_routes.router)
     app.include_router(api_runs.router)
     app.include_router(health.router)
     for router in (routes_ask.router, routes_runs.router, routes_session.router):

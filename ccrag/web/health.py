@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 from ccrag.web import metrics, schemas
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
-from ccrag.web.engine_link import PROBE_S
+from ccrag.web.connection import PROBE_S
 from ccrag.web.problems import ProblemError
 from ccrag.web.state import Asking, State
 

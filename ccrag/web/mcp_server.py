@@ -17,14 +17,14 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from ccrag.errors import CcragError, InvariantError
-from ccrag.stages.way import Watch
+from ccrag.pipeline.state import Watch
 from ccrag.version import __version__
 from ccrag.web import agent
 from ccrag.web.agent import PAGE_MAX, AgentTools, Session, narrowed
 from ccrag.web.answers import problem_response
-from ccrag.web.gate import Gate
 from ccrag.web.problems import ProblemError, problem_of
 from ccrag.web.state import CALLER, ServerState
+from ccrag.web.worker_pool import Gate
 
 INSTRUCTIONS = """\
 These tools answer from a fixed set of documents and from nothing else. Every text they return is an

@@ -12,16 +12,16 @@ from ccrag.engine.client import Notify
 from ccrag.errors import ConfigError
 from ccrag.web.access import Access, read_access
 from ccrag.web.app import create_app
-from ccrag.web.connections import limited_protocol
-from ccrag.web.desk import Desk
-from ccrag.web.engine_link import EngineLink
-from ccrag.web.gate import Gate
+from ccrag.web.connection import EngineLink
 from ccrag.web.logs import log_to_stderr
 from ccrag.web.metrics import Metrics
-from ccrag.web.recorded import Records
-from ccrag.web.shelf import Shelf, offered_pipelines
+from ccrag.web.registry import Shelf, offered_pipelines
+from ccrag.web.run_store import Records
+from ccrag.web.service import Desk
+from ccrag.web.socket_limits import limited_protocol
 from ccrag.web.state import ServerState
 from ccrag.web.uploads import Uploads
+from ccrag.web.worker_pool import Gate
 
 GRACE_S = 10
 """How long requests under way may go on after the server was told to end."""

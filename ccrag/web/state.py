@@ -9,14 +9,14 @@ from fastapi.security.utils import get_authorization_scheme_param
 
 from ccrag.config import ServeSettings
 from ccrag.web.access import Access, Caller
-from ccrag.web.desk import Desk
-from ccrag.web.engine_link import EngineLink
-from ccrag.web.gate import Gate
+from ccrag.web.connection import EngineLink
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
-from ccrag.web.recorded import Records
-from ccrag.web.shelf import Shelf
+from ccrag.web.registry import Shelf
+from ccrag.web.run_store import Records
+from ccrag.web.service import Desk
 from ccrag.web.uploads import Uploads
+from ccrag.web.worker_pool import Gate
 
 CALLER = "ccrag.caller"
 """Names the entry of a request's scope that holds its caller."""

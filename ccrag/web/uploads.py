@@ -16,15 +16,15 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from ccrag.config import ServeSettings, Settings
-from ccrag.corpus.given import GivenDocuments
-from ccrag.corpus.isolated import ReadLimits, read_isolated
+from ccrag.corpus.in_memory import GivenDocuments
+from ccrag.corpus.readers.isolated import ReadLimits, read_isolated
 from ccrag.engine.indexes import drop_index
 from ccrag.errors import EngineError
-from ccrag.indexing import index_corpus
-from ccrag.stages.way import Watch
-from ccrag.web.engine_link import UPLOAD_PREFIX
+from ccrag.indexing.build import index_corpus
+from ccrag.pipeline.state import Watch
+from ccrag.web.connection import UPLOAD_PREFIX
 from ccrag.web.problems import ProblemError
-from ccrag.web.shelf import Shelf
+from ccrag.web.registry import Shelf
 
 log = logging.getLogger("ccrag.web")
 _UPLOAD = re.compile(rf"{UPLOAD_PREFIX}([0-9a-f]{{8}})-[0-9a-f]{{24}}")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from ccrag.config.load import load_settings
 from ccrag.engine.client import connect
-from ccrag.layers import load_settings
 from ccrag.runs.run import run_queries
 from ccrag.types import Candidates, Document, Query
 from tests.conftest import fail_in_ci_else_skip

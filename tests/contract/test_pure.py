@@ -6,11 +6,11 @@ from configparser import ConfigParser
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-HAS_PATHS = {"ccrag.corpus.faults", "ccrag.corpus.kinds"}
+HAS_PATHS = {"ccrag.corpus.faults", "ccrag.corpus.readers.kinds"}
 """They hold paths as values, and `pathlib` is also what opens files."""
-PARSES_URLS = {"ccrag.corpus.linking", "ccrag.web.page.views"}
+PARSES_URLS = {"ccrag.units.links", "ccrag.web.page.views"}
 """They use `urllib.parse`; the contract knows packages alone."""
-OTHERS = {"ccrag.conversation.lines"}
+OTHERS = {"ccrag.chat.transcript"}
 """It reads models of pydantic."""
 
 

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ccrag.cli import app
-from ccrag.layers import pipeline_names
+from ccrag.config.load import pipeline_names
 from tests.contract.test_command_line import commands
 from tests.provider import serving
 from tests.unit.batches import quote

@@ -8,18 +8,18 @@ from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings, PipelineSettings
 from ccrag.corpus.digests import document_digest
-from ccrag.corpus.given import GivenDocuments
-from ccrag.corpus.units import make_units
-from ccrag.cutting import cut_documents
+from ccrag.corpus.in_memory import GivenDocuments
 from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
 from ccrag.engine.index import Index, open_index
+from ccrag.indexing.passages import cut_documents
+from ccrag.indexing.spec import recipe_of, unit_rules
+from ccrag.llm.client import Llm
 from ccrag.models.base import Encoder, encoder_identity
-from ccrag.models.llm import Llm
 from ccrag.models.reranker import Reranker
-from ccrag.pipeline import Pipeline
-from ccrag.recipes import recipe_of, unit_rules
-from ccrag.retrieval.tokens import estimate_tokens
+from ccrag.pipeline.pipeline import Pipeline
+from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Document
+from ccrag.units.units import make_units
 
 ENGINE = EngineSettings()
 

@@ -45,8 +45,8 @@ def indexed(tmp_path: Path, index_name: str, on_engine: None) -> str:
 @pytest.fixture
 def fake_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small stand-ins, so that what is tested is the way from command to files."""
-    for module in ("ccrag.indexing", "ccrag.opening"):
+    for module in ("ccrag.indexing.build", "ccrag.pipeline.factory"):
         monkeypatch.setattr(f"{module}.load_encoder", lambda *_, **__: HashEncoder())
-    monkeypatch.setattr("ccrag.opening.token_encoder_of", lambda *_: HashTokens())
-    monkeypatch.setattr("ccrag.opening.load_reranker", lambda *_, **__: OverlapReranker())
-    monkeypatch.setattr("ccrag.opening.load_llm", lambda *_, **__: QuotingLlm())
+    monkeypatch.setattr("ccrag.pipeline.factory.token_encoder_of", lambda *_: HashTokens())
+    monkeypatch.setattr("ccrag.pipeline.factory.load_reranker", lambda *_, **__: OverlapReranker())
+    monkeypatch.setattr("ccrag.pipeline.factory.load_llm", lambda *_, **__: QuotingLlm())

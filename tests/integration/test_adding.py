@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
 from ccrag.config import Settings
-from ccrag.corpus.given import GivenDocuments
-from ccrag.deletion import delete_documents
+from ccrag.corpus.in_memory import GivenDocuments
 from ccrag.engine import bodies
 from ccrag.engine.indexes import drop_index
 from ccrag.engine.stored import leftovers, stored_indices
 from ccrag.errors import EngineError, IndexMismatchError, IndexMissingError, InputError
-from ccrag.indexing import add_corpus, index_corpus, open_files
+from ccrag.indexing.build import add_corpus, index_corpus, open_files
+from ccrag.indexing.delete import delete_documents
 from ccrag.library import Library
 from ccrag.types import Candidates, Document, Part
 from tests.fakes import HashEncoder
@@ -60,7 +60,7 @@ steps = st.lists(
 @pytest.fixture
 def engine(engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Settings of the test engine; encoders are stand-ins."""
-    monkeypatch.setattr("ccrag.indexing.load_encoder", lambda *_: HashEncoder())
+    monkeypatch.setattr("ccrag.indexing.build.load_encoder", lambda *_: HashEncoder())
     return {
         "engine": engine_settings(engine_url),
         "encoder": {"cache_folder": tmp_path / "vectors"},
@@ -231,7 +231,7 @@ def test_an_add_killed_half_way_leaves_the_old_state_and_is_repeated(
         raise EngineError("killed before the switch")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ccrag.updating.switch", killed)
+        patch.setattr("ccrag.indexing.update.switch", killed)
         with pytest.raises(EngineError, match="killed"):
             added(engine, index_name, HELD[4:])
     assert facts(client, index_name) == before
@@ -290,7 +290,7 @@ def test_vectors_of_another_encoder_are_not_mixed(
     engine: dict[str, Any], index_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(engine, index_name, HELD[:3])
-    monkeypatch.setattr("ccrag.indexing.load_encoder", lambda *_: HashEncoder(revision="2"))
+    monkeypatch.setattr("ccrag.indexing.build.load_encoder", lambda *_: HashEncoder(revision="2"))
     with pytest.raises(IndexMismatchError, match="were encoded by 'hash'"):
         added(engine, index_name, HELD)
 

@@ -61,7 +61,7 @@ def test_four_steps_lead_to_the_same_files_as_a_run(
 def test_sentences_are_held_against_their_evidence_by_the_model_that_was_settled(
     tmp_path: Path, indexed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ccrag.opening.load_nli", lambda _: lambda evidence, sentence: 0.0)
+    monkeypatch.setattr("ccrag.pipeline.factory.load_nli", lambda _: lambda evidence, sentence: 0.0)
     queries, work = write_queries(tmp_path, 2), tmp_path / "work"
     strict = ("--set", "answer.support_model=nli", "--set", "answer.unsupported=drop")
     ccrag("batch", "prepare", queries, "--index", indexed, "--out", work, *LLM, *strict)

@@ -7,7 +7,7 @@ from ccrag.config import Bm25Settings, ChunkingSettings, EngineSettings, Pipelin
 from ccrag.engine.build import CutDocument
 from ccrag.engine.names import documents_alias, passages_alias
 from ccrag.errors import BulkWriteError, IndexMismatchError, IndexMissingError
-from ccrag.recipes import recipe_of
+from ccrag.indexing.spec import recipe_of
 from ccrag.types import Candidates, Document
 from tests.integration.building import build_index, cut, opened
 from tests.support import document, query, whole_passages

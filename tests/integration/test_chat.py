@@ -18,7 +18,7 @@ import pytest
 from typer.testing import Result
 
 from ccrag.errors import EngineDownError
-from ccrag.pipeline import Pipeline
+from ccrag.pipeline.pipeline import Pipeline
 from ccrag.types import Query
 from tests.integration.commands import ccrag
 from tests.integration.machines import TEXTS, write_machines

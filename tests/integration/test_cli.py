@@ -6,7 +6,7 @@ import orjson
 import pytest
 from opensearchpy import OpenSearch
 
-from ccrag.layers import pipeline_names
+from ccrag.config.load import pipeline_names
 from tests.integration.commands import ccrag, provenance
 from tests.integration.example import topic_text, write_documents, write_lines, write_queries
 

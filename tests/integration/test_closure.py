@@ -15,7 +15,7 @@ from ccrag.config import (
     VariantSettings,
 )
 from ccrag.errors import CcragError, UnknownDocumentError
-from ccrag.stages.way import Failure
+from ccrag.pipeline.state import Failure
 from ccrag.types import Candidates, Document, Part, Query, Result
 from tests.integration.building import build_index, opened, pipeline
 from tests.support import document, query

@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import UnknownCollectionError
-from ccrag.stages.way import Failure
+from ccrag.pipeline.state import Failure
 from ccrag.types import Candidates, Document, Query, Turn
 from ccrag.types import Result as Answered
 from tests.fakes import HashEncoder

@@ -9,15 +9,15 @@ import pytest
 from opensearchpy import OpenSearch
 from typer.testing import CliRunner
 
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatMessage, ChatParameters, ChatRequest
 from ccrag.cli import app
 from ccrag.config import PipelineSettings, Settings
-from ccrag.deletion import delete_documents
 from ccrag.engine.indexes import list_indexes
 from ccrag.errors import IndexMissingError, InputError, UnknownDocumentError
+from ccrag.indexing.delete import delete_documents
+from ccrag.llm.cache import ReplyCache
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatMessage, ChatParameters, ChatRequest
 from ccrag.models.cache import CachedVector, VectorCache, key_of
-from ccrag.models.replies import ReplyCache
 from ccrag.types import Candidates, Document, Query
 from tests.fakes import HashEncoder
 from tests.integration.building import build_index, opened, pipeline

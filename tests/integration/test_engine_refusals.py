@@ -17,7 +17,7 @@ from ccrag.engine import bulk
 from ccrag.engine.client import connect_node
 from ccrag.engine.node import NodeState, ensure_node, stop_node
 from ccrag.errors import EngineError
-from ccrag.web.engine_link import PROBE_S
+from ccrag.web.connection import PROBE_S
 from tests.integration.building import ENGINE, build_index
 from tests.integration.commands import ccrag
 from tests.integration.test_web_api import DOCUMENTS

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from ccrag.cli import app
 from ccrag.evaluation.catalogue import default_measures, select_measures
 from ccrag.evaluation.gold import Gold
-from ccrag.evaluation.reading import read_gold, read_run_data, read_runs
+from ccrag.evaluation.run_files import read_gold, read_run_data, read_runs
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
 from ccrag.evaluation.scores import Scores, compare_runs, evaluate
 from ccrag.formats.trec_run import read_qrels, read_run

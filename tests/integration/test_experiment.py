@@ -14,7 +14,7 @@ from typer.testing import Result
 from ccrag.cli import app
 from ccrag.errors import EngineError
 from ccrag.formats.trec_run import read_run
-from ccrag.pipeline import Pipeline
+from ccrag.pipeline.pipeline import Pipeline
 from ccrag.runs.run import run_queries
 from ccrag.types import doc_id_of
 from tests.fakes import HashEncoder
@@ -72,7 +72,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         folders.append(out.name)
         return run_queries(pipeline, queries, out, *rest, **options)
 
-    monkeypatch.setattr("ccrag.experiment.running.run_queries", spy)
+    monkeypatch.setattr("ccrag.experiment.runner.run_queries", spy)
     return folders
 
 
@@ -128,7 +128,7 @@ def test_a_stopped_run_goes_on(
         asked.extend(query.query_id for query in queries)
         return whole(self, queries, **options)
 
-    monkeypatch.setattr("ccrag.experiment.running.WARM_UP_QUERIES", 0)
+    monkeypatch.setattr("ccrag.experiment.runner.WARM_UP_QUERIES", 0)
     monkeypatch.setattr(Pipeline, "run", stopping)
     pipelines = ("--pipelines", "single-query-bm25,default")
     stopped = bench.run(*pipelines, code=1)
@@ -289,8 +289,8 @@ def test_runs_that_share_an_encoder_load_it_once(
         loaded.append(settings.model)
         return HashEncoder()
 
-    monkeypatch.setattr("ccrag.indexing.load_encoder", lambda _: HashEncoder())
-    monkeypatch.setattr("ccrag.opening.load_encoder", load)
+    monkeypatch.setattr("ccrag.indexing.build.load_encoder", lambda _: HashEncoder())
+    monkeypatch.setattr("ccrag.pipeline.factory.load_encoder", load)
     ccrag("index", bench.documents, "--index", bench.index, "--pipeline", "hybrid")
     pipelines = ("--pipelines", "dense,hybrid")
     bench.run(*pipelines)

@@ -207,7 +207,7 @@ def test_an_entailment_model_may_hold_sentences_against_their_evidence(
         loaded.append(model)
         return lambda premise, hypothesis: probability
 
-    monkeypatch.setattr("ccrag.opening.load_nli", load)
+    monkeypatch.setattr("ccrag.pipeline.factory.load_nli", load)
     question = ("ask", "When was the dam finished?", "--index", indexed, "--docs", "res1", "--json")
     asked = ccrag(*question, *LLM, "--set", "answer.support_model=nli")
     assert [s["supported"] for s in orjson.loads(asked.stdout)["answer"]] == [supported]

@@ -9,11 +9,11 @@ import pytest
 
 import ccrag
 from ccrag import Candidates, Document, Library, Turn
+from ccrag.config.load import load_settings
 from ccrag.errors import EmptyCandidatesError, InputError, UnknownDocumentError
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
+from ccrag.indexing.build import index_documents
+from ccrag.pipeline.state import Failure
 from ccrag.runs.provenance import result_json
-from ccrag.stages.way import Failure
 from tests.integration.commands import ccrag as command
 from tests.integration.example import topic_text, write_documents, write_lines
 from tests.support import query

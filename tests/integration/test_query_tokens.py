@@ -10,7 +10,7 @@ from opensearchpy import OpenSearch
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies
 from ccrag.engine.tokens import cut_tokens
-from ccrag.pipeline import Pipeline
+from ccrag.pipeline.pipeline import Pipeline
 from ccrag.types import Candidates, Document, Part, Query
 from tests.integration.building import build_index, opened
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ccrag.pipeline import Pipeline
+from ccrag.pipeline.pipeline import Pipeline
 from tests.integration.commands import ccrag, provenance
 from tests.integration.example import write_documents, write_queries
 

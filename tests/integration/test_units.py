@@ -9,9 +9,9 @@ from opensearchpy import OpenSearch
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import IndexMissingError
+from ccrag.pipeline.state import Failure
 from ccrag.retrieval.budget import count_tokens
-from ccrag.retrieval.tokens import estimate_tokens
-from ccrag.stages.way import Failure
+from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Candidates, Document, Query, Result
 from tests.fakes import HashEncoder, QuotingLlm, ScriptedLlm
 from tests.integration.building import build_index, opened, pipeline

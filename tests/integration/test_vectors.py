@@ -7,10 +7,10 @@ import pytest
 from opensearchpy import OpenSearch
 
 from ccrag.config import ChunkingSettings, EngineSettings, PipelineSettings, Settings
-from ccrag.cutting import cut_documents
 from ccrag.errors import IndexMismatchError, ModelError
-from ccrag.opening import check_encoder
-from ccrag.stages.lists import engine_score
+from ccrag.indexing.passages import cut_documents
+from ccrag.pipeline.factory import check_encoder
+from ccrag.pipeline.retrievers import engine_score
 from ccrag.types import Ranking, Result
 from tests.fakes import HashEncoder
 from tests.integration.building import build_index, opened, pipeline

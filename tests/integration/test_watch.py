@@ -7,7 +7,7 @@ from opensearchpy import OpenSearch
 
 from ccrag.engine.client import connect
 from ccrag.errors import EngineDownError, EngineError
-from ccrag.stages.way import Way
+from ccrag.pipeline.state import Way
 from ccrag.types import Candidates, Document
 from tests.integration.building import ENGINE, build_index, opened, pipeline
 from tests.support import query

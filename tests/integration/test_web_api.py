@@ -14,10 +14,10 @@ from opensearchpy import OpenSearch
 from starlette.testclient import TestClient
 
 from ccrag.errors import InvariantError
-from ccrag.stages.way import unwatched
+from ccrag.pipeline.state import unwatched
 from ccrag.types import Document
 from ccrag.web import schemas
-from ccrag.web.desk import Desk
+from ccrag.web.service import Desk
 from ccrag.web.uploads import Uploads
 from tests.integration.building import build_index
 from tests.integration.commands import ccrag as command

@@ -95,7 +95,7 @@ def readers() -> list[psutil.Process]:
     return [
         process
         for process in psutil.process_iter(["cmdline"])
-        if "ccrag.corpus.isolated_child" in (process.info["cmdline"] or ())
+        if "ccrag.corpus.readers.isolated_child" in (process.info["cmdline"] or ())
     ]
 
 

@@ -16,9 +16,9 @@ from opensearchpy import OpenSearch
 from ccrag.config import NodeSettings
 from ccrag.engine.client import connect_node
 from ccrag.engine.node import ensure_node, find_node, stop_node
-from ccrag.stages.way import Watch
-from ccrag.web.desk import Desk
-from ccrag.web.gate import AbandonedError
+from ccrag.pipeline.state import Watch
+from ccrag.web.service import Desk
+from ccrag.web.worker_pool import AbandonedError
 from tests.integration.building import ENGINE, build_index
 from tests.integration.test_web_api import DOCUMENTS, QUESTION
 from tests.serving import ask_body, problem, running, server_state
@@ -85,7 +85,7 @@ def read_until(url: str, body: dict[str, Any], *, timeout: float) -> None:
 
 
 def hold_after_first_stage(monkeypatch: pytest.MonkeyPatch, slow: SlowDesk) -> None:
-    from ccrag.pipeline import Pipeline
+    from ccrag.pipeline.pipeline import Pipeline
 
     real = Pipeline._walk
 

@@ -15,12 +15,12 @@ from ccrag.config import Settings
 from ccrag.engine.index import IndexFacts
 from ccrag.engine.names import Recipe
 from ccrag.errors import EngineError
-from ccrag.models.llm import Llm
-from ccrag.models.provider import open_provider
-from ccrag.pipeline import Pipeline
+from ccrag.llm.batch_client import open_provider
+from ccrag.llm.client import Llm
+from ccrag.pipeline.answering import EvidenceOnly, Writer, writer_of
+from ccrag.pipeline.pipeline import Pipeline
+from ccrag.pipeline.state import Failure, Way
 from ccrag.runs.run import run_queries
-from ccrag.stages.way import Failure, Way
-from ccrag.stages.writing import EvidenceOnly, Writer, writer_of
 from ccrag.types import Evidence, Hit, Query, Ranking, Result, Variant
 from tests.provider import Provider
 from tests.support import document, query, whole_passage

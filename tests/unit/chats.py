@@ -4,10 +4,10 @@ from pathlib import Path
 
 import orjson
 
-from ccrag.conversation.exchanges import Conversation, Exchange
-from ccrag.conversation.lines import Ground
-from ccrag.conversation.saved import ChatFile
-from ccrag.layers import load_settings
+from ccrag.chat.exchanges import Conversation, Exchange
+from ccrag.chat.file import ChatFile
+from ccrag.chat.transcript import Ground
+from ccrag.config.load import load_settings
 from ccrag.runs.provenance import result_json
 from ccrag.types import (
     Answer,

@@ -14,12 +14,12 @@ from ccrag.evaluation.catalogue import default_measures, select_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.outcome import assess
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
-from ccrag.experiment.losing import End, Way
+from ccrag.experiment.loss_analysis import End, Way
 from ccrag.experiment.outcome import Experiment, QueryWay
 from ccrag.experiment.plan import plan_runs
-from ccrag.experiment.running import FinishedRun, OpenRun
+from ccrag.experiment.runner import FinishedRun, OpenRun
+from ccrag.pipeline.state import Failure
 from ccrag.runs.status import RunState
-from ccrag.stages.way import Failure
 from ccrag.types import Candidates, Evidence, Query
 
 MEASURES = ("nDCG@10", "rougeL", "words", "evidence-recall")

@@ -11,10 +11,10 @@ from ccrag.answering.calibration import Calibration, Weight
 from ccrag.config import PipelineSettings
 from ccrag.errors import CandidateLeakError, ModelError
 from ccrag.models.reranker import Scores
+from ccrag.pipeline.abstention import Abstaining, Measuring
+from ccrag.pipeline.retrievers import dot_of, engine_score
+from ccrag.pipeline.state import Way
 from ccrag.retrieval.model_rerank import sigmoid
-from ccrag.stages.answerability import Abstaining, Measuring
-from ccrag.stages.lists import dot_of, engine_score
-from ccrag.stages.way import Way
 from ccrag.types import Hit, Ranking, Turn
 from tests.fakes import HashEncoder, OverlapReranker
 from tests.support import query

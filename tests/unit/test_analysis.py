@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.retrieval.analysis import (
+from ccrag.text.analysis import (
     STOP_WORDS,
     budget_words,
     normalise,

@@ -8,9 +8,9 @@ import pytest
 
 from ccrag.answering.generate import Generated, Generation, generate, generation_request
 from ccrag.answering.support import SupportCheck, lexical_support
-from ccrag.chat.prompts import load_prompt
-from ccrag.chat.request import ChatParameters, ChatRequest
 from ccrag.errors import UnusableReplyError
+from ccrag.llm.prompts import load_prompt
+from ccrag.llm.request import ChatParameters, ChatRequest
 from ccrag.types import Query, Turn
 from tests.fakes import ScriptedLlm
 from tests.support import query

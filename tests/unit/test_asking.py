@@ -6,7 +6,7 @@ import pytest
 
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
-from ccrag.stages.asking import first_requests
+from ccrag.pipeline.expansion import first_requests
 from ccrag.types import Candidates, Query, Turn
 from tests.fakes import HashEncoder
 

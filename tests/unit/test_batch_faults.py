@@ -211,7 +211,7 @@ def test_odd_output_files_lose_nothing_but_what_they_lack(
 def test_a_call_that_goes_wrong_once_makes_no_second_batch(
     work: Path, provider: Provider, fault: Any, route: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ccrag.models.provider.FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("ccrag.llm.batch_client.FIRST_PAUSE_S", 0.01)
     settings = settings_for(provider)
     hasty = settings.provider.model_copy(update={"timeout_s": 0.4})
     settings = settings.model_copy(update={"provider": hasty})
@@ -232,7 +232,7 @@ def test_a_call_that_goes_wrong_once_makes_no_second_batch(
 def test_a_provider_that_stays_down_is_one_line_and_the_same_command_goes_on(
     work: Path, settings: Settings, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ccrag.models.provider.FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("ccrag.llm.batch_client.FIRST_PAUSE_S", 0.01)
     provider.fail("POST /batches", *[refused(503)] * 2)
     with pytest.raises(ModelError, match="status 503, tried 2 times"):
         submitted(work, settings)

@@ -22,7 +22,7 @@ from ccrag.batch.folder import open_work
 from ccrag.batch.prepare import prepare
 from ccrag.batch.submit import submit
 from ccrag.config import Settings
-from ccrag.models.provider import PART, ProviderBatch
+from ccrag.llm.batch_client import PART, ProviderBatch
 from ccrag.runs.journal import Journal
 from tests.provider import HANG_AFTER, Ending, Provider, serving
 from tests.unit.batches import answers, pipeline, prepared, queries, quote, settings_for

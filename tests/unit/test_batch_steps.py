@@ -9,18 +9,18 @@ import orjson
 import pytest
 from filelock import FileLock
 
-from ccrag.batch import answering
+from ccrag.batch import answers as batch_answers
 from ccrag.batch.folder import open_work
 from ccrag.batch.manifest import check_settings, prepared_json, prepared_of, read_manifest
 from ccrag.batch.prepare import prepare
 from ccrag.batch.status import status
-from ccrag.chat.prompts import Prompt
-from ccrag.chat.request import body_digest
 from ccrag.config import Settings
+from ccrag.config.load import load_settings
 from ccrag.errors import ConfigError, InputError, ModelError
-from ccrag.layers import load_settings
-from ccrag.models.llm import load_llm
-from ccrag.models.provider import open_provider
+from ccrag.llm.batch_client import open_provider
+from ccrag.llm.client import load_llm
+from ccrag.llm.prompts import Prompt
+from ccrag.llm.request import body_digest
 from tests.provider import Ending, Provider, refused, serving
 from tests.unit.batches import (
     answers,
@@ -331,12 +331,12 @@ def test_a_request_is_known_by_its_content(work: Path, settings: Settings) -> No
     prepared(work, settings, 1)
     with open_work(work) as opened:
         [(_, query)] = opened.queries()
-        found = answering.answer(query, _generation(settings), opened.reply)
-    assert isinstance(found, answering.Waiting)
+        found = batch_answers.answer(query, _generation(settings), opened.reply)
+    assert isinstance(found, batch_answers.Waiting)
     assert found.request.digest == query.custom_id == requests(work)[0]["custom_id"]
 
 
 def _generation(settings: Settings) -> Any:
-    from ccrag.stages.writing import generation_of
+    from ccrag.pipeline.answering import generation_of
 
     return generation_of(settings)

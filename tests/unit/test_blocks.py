@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccrag.corpus.block_windows import block_passages
-from ccrag.corpus.blocks import find_blocks, is_bibliography
+from ccrag.chunking.block_windows import block_passages
+from ccrag.chunking.blocks import find_blocks, is_bibliography
 from ccrag.types import Document, Passage
 
 TABLE = "| Model | BLEU |\n|---|---|\n| base | 27.3 |\n| big | 28.4 |\n"

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from ccrag.errors import InputError
-from ccrag.evaluation import calibrating
-from ccrag.evaluation.calibrating import (
+from ccrag.evaluation.abstention_metrics import Sample
+from ccrag.training import logistic
+from ccrag.training.logistic import (
     Fitted,
     Judged,
     fit,
@@ -17,7 +18,6 @@ from ccrag.evaluation.calibrating import (
     probabilities,
     sample_of,
 )
-from ccrag.evaluation.deciding import Sample
 
 
 def judged(count: int = 40, *, seed: int = 3) -> list[Judged]:
@@ -44,7 +44,7 @@ def test_it_learns_what_tells_them_apart() -> None:
 @pytest.mark.parametrize("penalty", [0.3, 10.0])
 def test_it_is_the_solution_that_another_library_finds(penalty: float) -> None:
     linear = pytest.importorskip("sklearn.linear_model")
-    ours = calibrating._fit(SAMPLE, penalty)
+    ours = logistic._fit(SAMPLE, penalty)
     scaled = (SAMPLE.values - SAMPLE.values.mean(axis=0)) / SAMPLE.values.std(axis=0)
     theirs = linear.LogisticRegression(C=1 / penalty, tol=1e-10, max_iter=10_000)
     theirs.fit(scaled, SAMPLE.unanswerable)
@@ -90,10 +90,10 @@ def test_no_group_is_both_learnt_from_and_decided(monkeypatch: pytest.MonkeyPatc
             decided.append(set(part.groups))
         return probabilities(fitted, part)
 
-    monkeypatch.setattr(calibrating, "fit", watched_fit)
-    monkeypatch.setattr(calibrating, "probabilities", watched_said)
+    monkeypatch.setattr(logistic, "fit", watched_fit)
+    monkeypatch.setattr(logistic, "probabilities", watched_said)
     held_out(sample, repeats=1)
-    assert len(learnt) == len(decided) == calibrating.FOLDS
+    assert len(learnt) == len(decided) == logistic.FOLDS
     for seen, asked in zip(learnt, decided, strict=True):
         assert seen.isdisjoint(asked)
         assert seen | asked == set(sample.groups)
@@ -102,7 +102,7 @@ def test_no_group_is_both_learnt_from_and_decided(monkeypatch: pytest.MonkeyPatc
 
 def test_inner_parts_keep_groups_whole_and_share_out_both_kinds() -> None:
     sample = sample_of(replace(one, group=f"d{n // 2}") for n, one in enumerate(judged()))
-    folds = calibrating._folds(sample, 5, np.random.default_rng(0))
+    folds = logistic._folds(sample, 5, np.random.default_rng(0))
     parts = dict(zip(sample.groups, folds.tolist(), strict=True))
     assert [parts[group] for group in sample.groups] == folds.tolist()
     for fold in range(5):

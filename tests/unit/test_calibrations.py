@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from ccrag.answering.calibration import Calibration, Weight
+from ccrag.config.load import load_settings
 from ccrag.errors import ConfigError, InputError
-from ccrag.layers import load_settings
-from ccrag.opening import calibration_of
-from ccrag.stages.calibrations import (
+from ccrag.pipeline.calibrations import (
     calibration_label,
     calibration_names,
     check_made_with,
@@ -17,6 +16,7 @@ from ccrag.stages.calibrations import (
     made_with,
     write_calibration,
 )
+from ccrag.pipeline.factory import calibration_of
 
 BM25 = "single-query-bm25"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccrag.causes import Trouble, by_cause, cause_lines
 from ccrag.errors import ONE_QUESTION, UnknownDocumentError, some_ids
+from ccrag.runs.causes import Trouble, by_cause, cause_lines
 
 
 def test_two_hundred_queries_with_one_cause_are_one_line() -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ccrag.chat.reply import ChatReply, Usage, body_error, parse_reply
 from ccrag.errors import ModelError
+from ccrag.llm.reply import ChatReply, Usage, body_error, parse_reply
 
 
 def completion(content: object = "hello", **more: object) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ccrag.chat.request import (
+from ccrag.llm.request import (
     ChatMessage,
     ChatParameters,
     ChatRequest,

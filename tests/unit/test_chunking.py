@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ccrag.corpus.chunking import whole_passages, window_passages
-from ccrag.corpus.words import passage_words
+from ccrag.chunking.windows import whole_passages, window_passages
+from ccrag.text.words import passage_words
 from ccrag.types import Document, Passage, doc_id_of
 
 PAPERS = Path(__file__).parents[3] / "shared" / "data" / "longeval-rag" / "documents.jsonl"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ccrag.config import PipelineSettings
+from ccrag.config.load import load_settings
 from ccrag.errors import InputError
-from ccrag.layers import load_settings
-from ccrag.recipes import recipe_of, unit_recipe
+from ccrag.indexing.spec import recipe_of, unit_recipe
 
 
 @pytest.mark.parametrize(

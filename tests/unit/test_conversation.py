@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccrag.conversation.exchanges import Conversation, Exchange
+from ccrag.chat.exchanges import Conversation, Exchange
 from ccrag.types import Turn
 from tests.unit.chats import abstention, exchange
 

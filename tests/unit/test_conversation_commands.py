@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccrag.conversation.commands import HELP, NAMES, Command, Question, read_line
+from ccrag.chat.commands import HELP, NAMES, Command, Question, read_line
 from ccrag.errors import InputError
 
 

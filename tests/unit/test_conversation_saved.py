@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from ccrag.conversation.exchanges import Conversation
-from ccrag.conversation.lines import Ground
-from ccrag.conversation.saved import ChatFile
+from ccrag.chat.exchanges import Conversation
+from ccrag.chat.file import ChatFile
+from ccrag.chat.transcript import Ground
 from ccrag.errors import InputError
 from ccrag.types import Candidates
 from tests.unit.chats import abstention, exchange, ground, reread

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from ccrag.evaluation.deciding import NEVER, Sample, against_never, decisions, ranked_right
+from ccrag.evaluation.abstention_metrics import (
+    NEVER,
+    Sample,
+    against_never,
+    decisions,
+    ranked_right,
+)
 
 UNANSWERABLE = [True, True, False, False, False]
 SAID = np.array([[0.9, 0.2, 0.8, 0.1, 0.3]])

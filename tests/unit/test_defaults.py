@@ -1,6 +1,6 @@
 import pytest
 
-from ccrag.defaults import (
+from ccrag.config.defaults import (
     BEST_FIRST,
     Default,
     Extra,
@@ -9,10 +9,10 @@ from ccrag.defaults import (
     installed_extras,
     unnamed_pipeline,
 )
-from ccrag.layers import load_settings
-from ccrag.pipeline import needs_llm, needs_reranker
-from ccrag.stages.asking import needs_query_vectors
-from ccrag.stages.signals import needs_tokens
+from ccrag.config.load import load_settings
+from ccrag.pipeline.expansion import needs_query_vectors
+from ccrag.pipeline.pipeline import needs_llm, needs_reranker
+from ccrag.pipeline.signal_reranking import needs_tokens
 
 ALL: set[Extra] = {"neural", "minilm"}
 
@@ -49,16 +49,16 @@ def test_what_is_installed_is_found_without_importing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    monkeypatch.setattr("ccrag.defaults.find_spec", lambda _: None)
+    monkeypatch.setattr("ccrag.config.defaults.find_spec", lambda _: None)
     assert installed_extras() == frozenset()
-    monkeypatch.setattr("ccrag.defaults.find_spec", lambda name: name)
+    monkeypatch.setattr("ccrag.config.defaults.find_spec", lambda name: name)
     assert installed_extras() == ALL
 
 
 def test_the_environment_names_the_one_for_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CCRAG_PIPELINE", "dense")
     assert unnamed_pipeline() == Default("dense", is_told=False)
-    monkeypatch.setattr("ccrag.defaults.installed_extras", frozenset)
+    monkeypatch.setattr("ccrag.config.defaults.installed_extras", frozenset)
     assert unnamed_pipeline("evidence").name == "evidence-lexical"
     monkeypatch.delenv("CCRAG_PIPELINE")
     assert load_settings().name == "lexical"

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from ccrag.cli import app
 from ccrag.config import Settings
-from ccrag.config.described import described_settings
-from ccrag.layers import load_settings
+from ccrag.config.load import load_settings
+from ccrag.config.reference import described_settings
 
 
 def test_every_setting_is_listed_once_with_its_default() -> None:

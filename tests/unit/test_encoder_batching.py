@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.models.batching import mean_unit_rows, token_batches, unit_rows
+from ccrag.models.batches import mean_unit_rows, token_batches, unit_rows
 
 
 @pytest.mark.parametrize(

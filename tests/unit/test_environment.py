@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from ccrag.config.environment import environment
 from ccrag.corpus.readers import latex
 from ccrag.engine.node import jars, java
-from ccrag.environment import environment
 from ccrag.errors import NodeError
 
 PLANTED = "a-key-that-nobody-may-see"

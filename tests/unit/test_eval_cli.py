@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from ccrag.cli.eval import eval_command
 from ccrag.errors import InputError
-from ccrag.evaluation.reading import read_judgements
+from ccrag.evaluation.run_files import read_judgements
 from tests.provider import serving
 
 app = typer.Typer()

@@ -12,7 +12,7 @@ from ccrag.cli.eval import eval_command
 from ccrag.errors import InputError
 from ccrag.evaluation import mtrag
 from ccrag.evaluation.groups import GroupMean, group_means
-from ccrag.evaluation.reading import read_gold, read_run_data
+from ccrag.evaluation.run_files import read_gold, read_run_data
 
 app = typer.Typer()
 app.command()(eval_command)

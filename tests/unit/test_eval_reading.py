@@ -6,7 +6,7 @@ import pytest
 
 from ccrag.errors import InputError
 from ccrag.evaluation.gold import Quote
-from ccrag.evaluation.reading import (
+from ccrag.evaluation.run_files import (
     read_answerable,
     read_gold,
     read_gold_answers,

@@ -5,7 +5,7 @@ import pytest
 
 from ccrag.errors import InputError, InvariantError
 from ccrag.evaluation.catalogue import default_measures, select_measures
-from ccrag.evaluation.finding import evidence_measures
+from ccrag.evaluation.evidence_metrics import evidence_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.outcome import assess
 from ccrag.evaluation.registry import Measure, Need, per_query

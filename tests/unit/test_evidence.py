@@ -13,7 +13,7 @@ from ccrag.answering.evidence import (
     lexical_scores,
     order_scores,
 )
-from ccrag.corpus.sections import is_heading
+from ccrag.text.sections import is_heading
 from ccrag.types import Evidence, Passage
 from tests.unit.stages import passage
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ccrag.evaluation.gold import Gold, Quote
-from ccrag.experiment.losing import End, ways_of
+from ccrag.experiment.loss_analysis import End, ways_of
 from ccrag.experiment.outcome import relevant_ids
 from ccrag.types import Span, doc_id_of, make_passage_id
 

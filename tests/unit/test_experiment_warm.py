@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ccrag.experiment import running
-from ccrag.layers import load_settings
+from ccrag.config.load import load_settings
+from ccrag.experiment import runner
 from ccrag.runs.status import RunState
 
 
@@ -22,7 +22,7 @@ def test_every_pipeline_is_warm_before_the_first_run_is_timed(
 
         def run(self, queries: Sequence[str], *, answering: bool) -> Iterator[None]:
             assert answering
-            assert len(queries) == running.WARM_UP_QUERIES
+            assert len(queries) == runner.WARM_UP_QUERIES
             events.append(("warm", self.name))
             yield None
 
@@ -34,8 +34,8 @@ def test_every_pipeline_is_warm_before_the_first_run_is_timed(
         events.append(("run", pipeline.name))
         return run
 
-    monkeypatch.setattr(running, "Models", Models)
-    monkeypatch.setattr(running, "_finish", finish)
+    monkeypatch.setattr(runner, "Models", Models)
+    monkeypatch.setattr(runner, "_finish", finish)
     names = ["single-query-bm25", "lexical", "concat-baseline"]
     states = [RunState.NEW, RunState.NEW, RunState.FINISHED]
     runs: list[Any] = [
@@ -46,8 +46,8 @@ def test_every_pipeline_is_warm_before_the_first_run_is_timed(
         )
         for name, state in zip(names, states, strict=True)
     ]
-    monkeypatch.setattr(running, "FinishedRun", lambda run: run)
-    queries: list[Any] = ["q"] * (running.WARM_UP_QUERIES + 5)
-    done = list(running.finish_runs(runs, queries))
+    monkeypatch.setattr(runner, "FinishedRun", lambda run: run)
+    queries: list[Any] = ["q"] * (runner.WARM_UP_QUERIES + 5)
+    done = list(runner.finish_runs(runs, queries))
     assert done == runs
     assert events == [("warm", n) for n in names[:2]] + [("run", n) for n in names[:2]]

@@ -1,4 +1,4 @@
-from ccrag.retrieval.feedback import feedback_terms, feedback_variant
+from ccrag.query.feedback import feedback_terms, feedback_variant
 from ccrag.types import Variant
 
 

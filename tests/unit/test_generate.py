@@ -8,10 +8,10 @@ import pytest
 
 from ccrag.answering.generate import Generated, Generation, generate, generation_request
 from ccrag.answering.support import SupportCheck, contained
-from ccrag.chat.prompts import load_prompt
-from ccrag.chat.reply import ChatReply, Usage
-from ccrag.chat.request import ChatParameters
 from ccrag.errors import CandidateLeakError, ModelError, UnusableReplyError
+from ccrag.llm.prompts import load_prompt
+from ccrag.llm.reply import ChatReply, Usage
+from ccrag.llm.request import ChatParameters
 from ccrag.types import Unit, UnitPart
 from tests.fakes import ScriptedLlm
 from tests.support import query

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.corpus.grouping import LinkGraph
+from ccrag.units.groups import LinkGraph
 
 Linked = dict[str, tuple[int, list[str]]]
 """Tokens and links by document."""
@@ -120,7 +120,7 @@ def test_links_inside_the_collection_are_told() -> None:
 
 PROGRAM = """
 import random
-from ccrag.corpus.grouping import LinkGraph
+from ccrag.units.groups import LinkGraph
 chance = random.Random(3)
 made = [("d%d" % n, chance.randint(1, 90), ["d%d" % chance.randint(0, 400) for _ in range(4)])
         for n in range(400)]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccrag.hints import index_command
-from ccrag.layers import load_settings
+from ccrag.config.load import load_settings
+from ccrag.indexing.command import index_command
 
 
 @pytest.mark.parametrize("key", ["engine.password", "engine.token"])

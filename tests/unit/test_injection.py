@@ -8,9 +8,9 @@ from ccrag.answering.citations import assemble
 from ccrag.answering.generate import Generation, generate, generation_request
 from ccrag.answering.replies import read_reply
 from ccrag.answering.support import SupportCheck, contained, lexical_support
-from ccrag.chat.prompts import load_prompt
-from ccrag.chat.request import ChatParameters
 from ccrag.errors import UnusableReplyError
+from ccrag.llm.prompts import load_prompt
+from ccrag.llm.request import ChatParameters
 from ccrag.types import Answer, Evidence, Passage
 from tests.fakes import ScriptedLlm
 from tests.support import query

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.corpus.isolated import ReadLimits, read_isolated
+from ccrag.corpus.readers.isolated import ReadLimits, read_isolated
 from tests.pdf import pdf_of, text_at
 
 

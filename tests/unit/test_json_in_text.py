@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ccrag.chat.json_in_text import FoundJson, find_json, json_values, without_thinking
+from ccrag.llm.json_extraction import FoundJson, find_json, json_values, without_thinking
 
 AROUND = "text around the JSON was passed over"
 LAST = "of 2 JSON values the last was taken"

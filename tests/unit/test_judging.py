@@ -10,14 +10,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatParameters, ChatRequest
 from ccrag.errors import InputError, ModelError
 from ccrag.evaluation.gold import Gold, Quote
-from ccrag.evaluation.judging import Judge, grade_measures
+from ccrag.evaluation.judge import Judge, grade_measures
 from ccrag.evaluation.nuggets import NuggetFile, nugget_measure
 from ccrag.evaluation.registry import Figure, LeftOut
 from ccrag.evaluation.rundata import RunData, RunSentence
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatParameters, ChatRequest
 from tests.unit.measured import QUERY, answer, named, run_of
 
 GOLD = Gold({"q": QUERY, "r": "Other?"}, answers={"q": "Bending couples with twisting."})

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from ccrag.config.load import load_settings, pipeline_names, read_pipeline
 from ccrag.errors import ConfigError
-from ccrag.layers import load_settings, pipeline_names, read_pipeline
 
 
 def test_later_layers_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_without_a_name_it_is_best_or_what_the_environment_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("CCRAG_PIPELINE")
-    monkeypatch.setattr("ccrag.defaults.installed_extras", lambda: {"neural", "minilm"})
+    monkeypatch.setattr("ccrag.config.defaults.installed_extras", lambda: {"neural", "minilm"})
     assert load_settings().name == "best"
     monkeypatch.setenv("CCRAG_PIPELINE", "dense")
     assert load_settings().name == "dense"

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from ccrag.config import PipelineSettings
-from ccrag.pipeline import Pipeline
-from ccrag.stages.way import Way
+from ccrag.pipeline.pipeline import Pipeline
+from ccrag.pipeline.state import Way
 from ccrag.types import Candidates, Query
 
 

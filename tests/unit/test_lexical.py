@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccrag.retrieval.analysis import terms
-from ccrag.retrieval.lexical import CandidateBm25
+from ccrag.retrieval.bm25 import CandidateBm25
+from ccrag.text.analysis import terms
 from ccrag.types import Part, Passage, Ranking
 from tests.unit.stages import ids, passage
 

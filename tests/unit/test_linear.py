@@ -18,17 +18,17 @@ import pytest
 import ccrag
 from ccrag.answering.polarity import agrees
 from ccrag.answering.replies import read_reply
-from ccrag.answering.trimming import trimmed
+from ccrag.answering.trim import trimmed
 from ccrag.answering.wellformed import defects, habits_of
-from ccrag.chat.json_in_text import find_json, without_thinking
-from ccrag.chat.plain_words import plain_words
-from ccrag.chat.quoting import tamed
-from ccrag.corpus.sections import find_headings
-from ccrag.dialogue.model_rewrite import read_rewrites
-from ccrag.retrieval.analysis import words
+from ccrag.llm.json_extraction import find_json, without_thinking
+from ccrag.llm.plain_words import plain_words
+from ccrag.llm.quote import tamed
+from ccrag.query.rewrite_llm import read_rewrites
 from ccrag.retrieval.order_reply import read_order
-from ccrag.retrieval.plain import plain
-from ccrag.retrieval.tokens import estimate_tokens
+from ccrag.text.analysis import words
+from ccrag.text.markup import plain
+from ccrag.text.sections import find_headings
+from ccrag.text.tokens import estimate_tokens
 
 LENGTH = 2_000
 FLOOR_S = 0.004

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccrag.corpus.linking import LinkFinder
 from ccrag.types import Document
+from ccrag.units.links import LinkFinder
 
 TITLES = {
     "for": 'The "for" statement',

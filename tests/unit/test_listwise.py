@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccrag.chat.calls import Ask
-from ccrag.chat.prompts import load_prompt
-from ccrag.chat.quoting import quoted
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatParameters, ChatRequest
 from ccrag.errors import InvariantError, ModelError
+from ccrag.llm.calls import Ask
+from ccrag.llm.prompts import load_prompt
+from ccrag.llm.quote import quoted
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatParameters, ChatRequest
 from ccrag.retrieval.listwise import Listwise, Reranked, rerank_listwise
-from ccrag.retrieval.tokens import estimate_tokens
+from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Ranking
 from tests.fakes import ScriptedLlm
 from tests.unit.stages import by_id, ids, passage, ranking

@@ -11,14 +11,14 @@ import httpx
 import openai
 import pytest
 
-from ccrag.chat.json_in_text import find_json
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatMessage, ChatParameters, ChatRequest, request_body
 from ccrag.concurrency import in_order
 from ccrag.config import LlmSettings, ProviderSettings
 from ccrag.errors import ConfigError, ModelError
-from ccrag.models.llm import OPENAI_URL, Llm, client_errors, load_llm, parameters_of
-from ccrag.models.replies import ReplyCache
+from ccrag.llm.cache import ReplyCache
+from ccrag.llm.client import OPENAI_URL, Llm, client_errors, load_llm, parameters_of
+from ccrag.llm.json_extraction import find_json
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatMessage, ChatParameters, ChatRequest, request_body
 from tests.provider import CUT, DROPPED, HANG, Provider, refused, serving
 
 ROUTE = "POST /chat/completions"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.corpus.given import GivenDocuments
+from ccrag.corpus.in_memory import GivenDocuments
 from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
 from ccrag.corpus.queries import read_doc_ids, read_queries
 from ccrag.corpus.scan import CorpusScan

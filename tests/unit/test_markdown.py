@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ccrag.corpus.front_matter import front_matter_title
-from ccrag.corpus.sections import find_headings, is_heading
-from ccrag.corpus.sentences import split_sentences
+from ccrag.corpus.readers.front_matter import front_matter_title
+from ccrag.text.sections import find_headings, is_heading
+from ccrag.text.sentences import split_sentences
 
 DOCUMENTS = {
     "an inline span that looks like a fence": "```pip install x```\n\n# Next\n\ntext\n",

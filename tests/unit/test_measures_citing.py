@@ -1,6 +1,6 @@
 import pytest
 
-from ccrag.evaluation.citing import citation_measures, cited_document_measures
+from ccrag.evaluation.citation_metrics import citation_measures, cited_document_measures
 from ccrag.evaluation.entailment import entailment_measures
 from ccrag.evaluation.registry import LeftOut
 from ccrag.evaluation.rundata import RunAnswer, RunSentence

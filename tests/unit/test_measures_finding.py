@@ -1,6 +1,6 @@
 import pytest
 
-from ccrag.evaluation.finding import abstention_measures, evidence_measures
+from ccrag.evaluation.evidence_metrics import abstention_measures, evidence_measures
 from ccrag.evaluation.gold import Quote
 from ccrag.evaluation.registry import LeftOut
 from ccrag.evaluation.rundata import Place, RunAnswer, RunSentence

@@ -5,8 +5,8 @@ from ccrag.evaluation.bertscore import bertscore_measure
 from ccrag.evaluation.catalogue import default_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.registry import LeftOut
+from ccrag.evaluation.rouge import rouge_measures, word_measures
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
-from ccrag.evaluation.wording import rouge_measures, word_measures
 from tests.unit.measured import QUERY, answer, figure, named
 
 GOT = answer(RunSentence("Fast wings flutter."), RunSentence("Speeds couple the modes."))

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccrag.chat.prompts import load_prompt
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatParameters
-from ccrag.dialogue.model_rewrite import (
+from ccrag.errors import ModelError
+from ccrag.llm.prompts import load_prompt
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatParameters
+from ccrag.query.rewrite_llm import (
     KEYS,
     MAX_WORDS,
     ModelRewrite,
@@ -17,7 +18,6 @@ from ccrag.dialogue.model_rewrite import (
     model_rewrites,
     read_rewrites,
 )
-from ccrag.errors import ModelError
 from ccrag.types import Turn
 from tests.fakes import ScriptedLlm
 

@@ -9,9 +9,9 @@ from ccrag.config import PipelineSettings, Settings
 from ccrag.corpus.contexts import read_contexts
 from ccrag.errors import ConfigError, InputError
 from ccrag.formats import Format, mtrag
-from ccrag.given import GivenContexts
-from ccrag.runs.shapes import shape_of
-from ccrag.stages.writing import writer_of
+from ccrag.pipeline.answering import writer_of
+from ccrag.pipeline.contexts import GivenContexts
+from ccrag.runs.output_formats import shape_of
 from ccrag.types import Answer, AnswerSentence, Candidates, Hit, Query, Ranking, Result, Turn
 from tests.unit.stages import by_id, passage
 

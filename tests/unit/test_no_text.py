@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from ccrag.corpus.given import GivenDocuments
+from ccrag.config.load import load_settings
+from ccrag.corpus.in_memory import GivenDocuments
 from ccrag.errors import CcragError, ConfigError, InputError
-from ccrag.layers import load_settings
 from ccrag.library import make_query
 from ccrag.types import Candidates, Document, Query, Turn
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ccrag.config.environment import INHERITED
 from ccrag.engine.node.process import START_TOLERANCE_S, end_process, find_process, spawn
-from ccrag.environment import INHERITED
 
 STUBBORN = """
 import signal, time

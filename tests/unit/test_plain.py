@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccrag.retrieval.analysis import terms
-from ccrag.retrieval.plain import plain, query_parts, search_text, searched
+from ccrag.text.analysis import terms
+from ccrag.text.markup import plain, query_parts, search_text, searched
 from ccrag.types import Part
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.chat.plain_words import MAX_CHARS, plain_words
+from ccrag.llm.plain_words import MAX_CHARS, plain_words
 
 
 @pytest.mark.parametrize(

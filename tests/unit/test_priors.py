@@ -2,8 +2,8 @@ from math import exp
 
 import pytest
 
-from ccrag.retrieval.dates import year_of, years_in
 from ccrag.retrieval.priors import citation_prior, temporal_scores
+from ccrag.text.dates import year_of, years_in
 from tests.unit.stages import passage
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ccrag.batch.folder import locked
+from ccrag.chat.session import new_file
 from ccrag.config import ChatSettings
-from ccrag.conversation.session import new_file
 from ccrag.experiment.experiment import _check_folder
 from ccrag.models.cache import VectorCache
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.chat.prompts import load_prompt, parse_prompt, prompt_names
-from ccrag.chat.request import ChatMessage
 from ccrag.errors import ConfigError
+from ccrag.llm.prompts import load_prompt, parse_prompt, prompt_names
+from ccrag.llm.request import ChatMessage
 
 TEXT = "version: 3\n--- system\nBe brief in {{ words }} words.\n--- user\n{{ question }}\n"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ccrag.evaluation.finding import evidence_measures
+from ccrag.evaluation.evidence_metrics import evidence_measures
 from ccrag.evaluation.gold import Quote
-from ccrag.evaluation.quote_ways import Context, QuoteEnd, QuoteWay, context_chars, quote_way
+from ccrag.evaluation.quote_stages import Context, QuoteEnd, QuoteWay, context_chars, quote_way
 from ccrag.evaluation.registry import LeftOut
 from ccrag.evaluation.rundata import Place, RunAnswer
 from tests.unit.measured import figure, named

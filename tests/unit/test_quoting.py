@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.chat.quoting import quoted, quoted_object, tamed
+from ccrag.llm.quote import quoted, quoted_object, tamed
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.corpus.blocks import find_blocks
+from ccrag.chunking.blocks import find_blocks
 from ccrag.corpus.load import LoadReport, find_files, read_documents
 from ccrag.corpus.readers.html import read_html
 from ccrag.corpus.readers.layout import write_pages

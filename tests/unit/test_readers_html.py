@@ -11,8 +11,8 @@ from ccrag.corpus.readers.html import read_html
 from ccrag.corpus.readers.html_tables import GROWTH
 from ccrag.corpus.readers.page import Page
 from ccrag.corpus.records import RecordError
-from ccrag.corpus.sections import find_headings
-from ccrag.corpus.words import passage_words
+from ccrag.text.sections import find_headings
+from ccrag.text.words import passage_words
 
 
 def page(markup: str) -> Page:

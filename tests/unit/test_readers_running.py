@@ -3,7 +3,7 @@
 import pytest
 
 from ccrag.corpus.readers.lines import Line
-from ccrag.corpus.readers.running import part_running_heads
+from ccrag.corpus.readers.running_heads import part_running_heads
 
 BODY = ("Dams hold back water", "and locks lift ships over", "the weir beside them", "day by day")
 HEAD, FOOT = 780.0, 30.0

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from ccrag.config import PipelineSettings
-from ccrag.stages.reading import Reader
-from ccrag.stages.way import Way
+from ccrag.pipeline.evidence import Reader
+from ccrag.pipeline.state import Way
 from tests.support import query
 from tests.unit.stages import by_id, passage
 

@@ -9,7 +9,7 @@ import pytest
 
 from ccrag.errors import InputError
 from ccrag.experiment.differences import differences, most_different, primary_measure
-from ccrag.experiment.losing import MEANING, End, Way
+from ccrag.experiment.loss_analysis import MEANING, End, Way
 from ccrag.experiment.overview import difference_rows, left_out, matrix, plots
 from ccrag.experiment.page import page_of
 from ccrag.experiment.report import render

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ccrag.errors import InvariantError, ModelError
 from ccrag.models.folder import ModelFolder
 from ccrag.models.reranker import CrossEncoderReranker, Scores
-from ccrag.models.scoring import cosine_scores, scores_by_id, sentence_scores
+from ccrag.pipeline.model_scores import cosine_scores, scores_by_id, sentence_scores
 from tests.unit.stages import passage
 
 

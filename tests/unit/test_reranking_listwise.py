@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatRequest, request_body
 from ccrag.config import PipelineSettings
 from ccrag.errors import ConfigError, ModelError
-from ccrag.pipeline import needs_llm, needs_support
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatRequest, request_body
+from ccrag.pipeline.pipeline import needs_llm, needs_support
+from ccrag.pipeline.reranking import ScoreReranking, reranking_of
+from ccrag.pipeline.state import Way
 from ccrag.runs.files import stage_prompts_of
-from ccrag.stages.reranking import ScoreReranking, reranking_of
-from ccrag.stages.way import Way
 from tests.fakes import ScriptedLlm
 from tests.support import query
 from tests.unit.stages import by_id, ids, passage, ranking

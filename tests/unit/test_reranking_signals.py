@@ -9,8 +9,8 @@ import pytest
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoded, TokenVectors
-from ccrag.stages.signals import SignalReranking, needs_tokens, signal_weights
-from ccrag.stages.way import Way
+from ccrag.pipeline.signal_reranking import SignalReranking, needs_tokens, signal_weights
+from ccrag.pipeline.state import Way
 from ccrag.types import Ranking
 from tests.support import query
 from tests.unit.stages import by_id, ids, passage, ranking

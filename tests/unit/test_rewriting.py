@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatRequest, request_body
 from ccrag.config import PipelineSettings
-from ccrag.dialogue.rewrite import rewritten
 from ccrag.errors import ConfigError, InputError, ModelError
-from ccrag.pipeline import asks_before_answering, needs_llm
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatRequest, request_body
+from ccrag.pipeline.expansion import asks_of, first_requests, put_wordings
+from ccrag.pipeline.pipeline import asks_before_answering, needs_llm
+from ccrag.pipeline.rewriting import Rewriting, asks_for_rewrites
+from ccrag.pipeline.state import Way
+from ccrag.query.rewrite_rules import rewritten
 from ccrag.runs.files import stage_prompts_of
-from ccrag.stages.asking import asks_of, first_requests, put_wordings
-from ccrag.stages.rewriting import Rewriting, asks_for_rewrites
-from ccrag.stages.way import Way
 from ccrag.types import Candidates, Query, Turn
 from tests.fakes import ScriptedLlm
 

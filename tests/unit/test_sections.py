@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.corpus.sections import find_headings, split_sections
+from ccrag.text.sections import find_headings, split_sections
 from ccrag.types import SectionPath
 
 PAPER = Path(__file__).parents[3] / "shared" / "data" / "evidence" / "attention.md"

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.corpus.semantic import (
+from ccrag.chunking.semantic import (
     cut_sentences,
     group_semantic,
     group_topic_shift,
 )
-from ccrag.corpus.words import passage_words
 from ccrag.errors import InvariantError, ModelError
+from ccrag.text.words import passage_words
 from ccrag.types import Document, Passage, doc_id_of
 
 Vectors = npt.NDArray[np.float32]

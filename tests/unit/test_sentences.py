@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.corpus.sentences import split_sentences
+from ccrag.text.sentences import split_sentences
 
 PAPERS = Path(__file__).parents[3] / "shared" / "data" / "longeval-rag" / "documents.jsonl"
 

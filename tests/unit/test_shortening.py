@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccrag.shortening import SHOWN_CHARS, short_repr, shortened
+from ccrag.text.truncate import SHOWN_CHARS, short_repr, shortened
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from ccrag.answering.shown import everything
-from ccrag.corpus.sections import is_heading
+from ccrag.text.sections import is_heading
 from tests.unit.stages import passage
 
 ONE = passage("1", sentences=["First. ", "Second.\n \n", "Third. ", " \n", "Fourth."], doc_id="a")

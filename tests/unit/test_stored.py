@@ -6,10 +6,10 @@ import pytest
 from opensearchpy import OpenSearch
 
 from ccrag.cli.indexes import _pipelines
+from ccrag.config.load import load_settings
 from ccrag.engine.stored import sources
 from ccrag.errors import EngineError
-from ccrag.layers import load_settings
-from ccrag.recipes import recipe_of
+from ccrag.indexing.spec import recipe_of
 
 
 class Answers:

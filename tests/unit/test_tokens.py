@@ -6,7 +6,7 @@ import pytest
 
 from ccrag.errors import ModelError
 from ccrag.models.tokens import load_token_counter
-from ccrag.retrieval.tokens import estimate_tokens
+from ccrag.text.tokens import estimate_tokens
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ccrag.answering.trimming import trimmed
+from ccrag.answering.trim import trimmed
 
 
 @pytest.mark.parametrize(

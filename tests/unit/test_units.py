@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ccrag.cli import app
-from ccrag.corpus.unit_report import UnitReport
-from ccrag.corpus.units import UnitRules, Units, make_units, regroup, units_of
 from ccrag.errors import InputError
-from ccrag.retrieval.tokens import estimate_tokens
+from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Document, Unit, UnitPart
+from ccrag.units.report import UnitReport
+from ccrag.units.units import UnitRules, Units, make_units, regroup, units_of
 
 TEXT = "Intro here.\n\n# One\n\nalpha beta gamma\n\n# Two\n\ndelta\n\n## Three\n\nepsilon zeta\n"
 DOCUMENTS = [

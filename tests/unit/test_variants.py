@@ -1,7 +1,6 @@
 import pytest
 
-from ccrag.retrieval.analysis import content_parts
-from ccrag.retrieval.variants import (
+from ccrag.query.variants import (
     METHOD_EXPANSION,
     TEMPORAL_EXPANSION,
     VariantName,
@@ -9,6 +8,7 @@ from ccrag.retrieval.variants import (
     keywords,
     make_variants,
 )
+from ccrag.text.analysis import content_parts
 from ccrag.types import Part, Variant
 
 ALL: tuple[VariantName, ...] = ("original", "keywords", "temporal", "method")

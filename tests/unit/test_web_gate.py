@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import pytest
 
-from ccrag.stages.way import Watch
-from ccrag.web.gate import AbandonedError, Gate, never_gone
+from ccrag.pipeline.state import Watch
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
+from ccrag.web.worker_pool import AbandonedError, Gate, never_gone
 
 T = TypeVar("T")
 LONG_S = 20.0

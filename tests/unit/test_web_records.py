@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
-from ccrag.web.comparing import compare
+from ccrag.web.comparison import compare
 from ccrag.web.problems import ProblemError
-from ccrag.web.recorded import KEPT, Records, RunRecord
+from ccrag.web.run_store import KEPT, Records, RunRecord
 
 JSON = dict[str, Any]
 

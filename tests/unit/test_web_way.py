@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from ccrag.web.page.trace_picture import COLUMN, LEFT, SHOWN, STEP, TOP, picture_of
 from ccrag.web.page.views import answer_view, document_href
-from ccrag.web.page.way import COLUMN, LEFT, SHOWN, STEP, TOP, picture_of
 
 JSON = dict[str, Any]
 

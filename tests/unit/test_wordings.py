@@ -2,8 +2,8 @@
 
 import pytest
 
-from ccrag.dialogue.rewrite import leans_back, rewritten, salient_phrases
-from ccrag.dialogue.wordings import decayed_parts, turn_variants
+from ccrag.query.rewrite_rules import leans_back, rewritten, salient_phrases
+from ccrag.query.turns import decayed_parts, turn_variants
 from ccrag.types import Candidates, Part, Query, Turn, Variant
 
 ALL = ("rewrite", "decayed", "dialogue", "user-turns", "last-three", "last-two")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.corpus.words import WordSums, passage_words
+from ccrag.text.words import WordSums, passage_words
 
 ALPHABET = st.sampled_from("ab9_-'’ .é\n…")
 TEXTS = st.lists(st.text(ALPHABET, max_size=8) | st.just("x" * 40), max_size=12).map(" ".join)

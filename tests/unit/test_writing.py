@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from ccrag.chat.reply import ChatReply
-from ccrag.chat.request import ChatRequest, request_body
 from ccrag.config import PipelineSettings
 from ccrag.errors import ConfigError, ModelError
-from ccrag.stages.way import Way
-from ccrag.stages.writing import ExtractiveWriter, LlmWriter, writer_of
+from ccrag.llm.reply import ChatReply
+from ccrag.llm.request import ChatRequest, request_body
+from ccrag.pipeline.answering import ExtractiveWriter, LlmWriter, writer_of
+from ccrag.pipeline.state import Way
 from tests.fakes import ScriptedLlm
 from tests.support import query
 from tests.unit.stages import by_id, evidence, passage

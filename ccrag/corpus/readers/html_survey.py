@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, SPACED, Tag, Token, tag_at
 from ccrag.corpus.readers.page import Loss
-from ccrag.corpus.words import passage_words
+from ccrag.text.words import passage_words
 
 MIN_OUTSIDE_SHARE = 0.25
 """Share of the main part's characters that text outside it must have to be read as well."""

@@ -10,7 +10,7 @@ from lxml import etree
 from ccrag.corpus.readers.html_survey import Survey
 from ccrag.corpus.readers.html_tables import Grid, Repeats, span
 from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, Token, tag_at
-from ccrag.corpus.words import CJK
+from ccrag.text.words import CJK
 
 MAX_SCRIPTS = 4
 """Sub- and superscripts inside each other that are marked as such; deeper ones are plain text."""

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from lxml import etree
 
+from ccrag.config.environment import environment
 from ccrag.corpus.readers.html import page_of
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.latex_source import whole_source
 from ccrag.corpus.readers.page import Loss, Page
 from ccrag.corpus.records import RecordError
-from ccrag.environment import environment
 from ccrag.errors import InputError
 
 INSTALL = "pip install 'ccrag[latex]'"

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ccrag.corpus.words import CJK
+from ccrag.text.words import CJK
 
 WIDE_GAP = 1.5
 """Blank between two characters of a line, in units of the font's size, that parts table cells."""

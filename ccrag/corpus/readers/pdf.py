@@ -24,9 +24,9 @@ from ccrag.corpus.readers.lines import Glyph, Line, from_top, has_meaning, tidy,
 from ccrag.corpus.readers.page import Loss, Page
 from ccrag.corpus.readers.page_tree import pages_in_tree
 from ccrag.corpus.readers.ruled import lines_with_tables
-from ccrag.corpus.readers.running import part_running_heads
+from ccrag.corpus.readers.running_heads import part_running_heads
 from ccrag.corpus.records import RecordError
-from ccrag.corpus.words import passage_words
+from ccrag.text.words import passage_words
 
 MAX_PAGES = 20_000
 MAX_PAGE_CHARS = 1_000_000

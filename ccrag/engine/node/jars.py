@@ -17,9 +17,9 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ccrag.config.environment import JAVA, environment
 from ccrag.engine.node.java import find_java
 from ccrag.engine.node.state import exclusive
-from ccrag.environment import JAVA, environment
 from ccrag.errors import NodeError
 
 ASSETS = Path(__file__).with_name("assets")

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Literal
 
-from ccrag.environment import JAVA, environment
+from ccrag.config.environment import JAVA, environment
 from ccrag.errors import NodeError
 
 MIN_JAVA = 17

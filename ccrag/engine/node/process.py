@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from ccrag.environment import environment
+from ccrag.config.environment import environment
 from ccrag.errors import NodeError
 
 START_TOLERANCE_S = 2.0

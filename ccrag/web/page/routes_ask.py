@@ -7,12 +7,12 @@ from fastapi import APIRouter, Depends, File, Form, Query, Request, Response, Up
 from ccrag.runs.provenance import result_json
 from ccrag.types import JSON, Result
 from ccrag.web.access import Caller
-from ccrag.web.asking import answered, in_turn, streamed
-from ccrag.web.desk import Question, Readable
-from ccrag.web.engine_link import UPLOAD_PREFIX
+from ccrag.web.ask_events import answered, in_turn, streamed
+from ccrag.web.connection import UPLOAD_PREFIX
 from ccrag.web.page.render import asset, html, page
 from ccrag.web.page.views import answer_view
 from ccrag.web.problems import ProblemError
+from ccrag.web.service import Question, Readable
 from ccrag.web.spans import parted, read_spans
 from ccrag.web.state import Asking, ServerState, State
 

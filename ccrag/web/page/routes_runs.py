@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from ccrag.types import JSON
 from ccrag.web.api_runs import check_runs, compared_runs, recorded_query
-from ccrag.web.asking import in_turn
+from ccrag.web.ask_events import in_turn
 from ccrag.web.page.render import page
 from ccrag.web.page.views import answer_view
 from ccrag.web.state import Asking, State

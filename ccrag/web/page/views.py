@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ccrag.types import JSON
-from ccrag.web.page.way import Picture, picture_of
+from ccrag.web.page.trace_picture import Picture, picture_of
 
 DOCUMENT = "/document"
 

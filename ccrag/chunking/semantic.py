@@ -1,0 +1,151 @@
+"""
+Chunking where the meaning changes: semantic and topic-shift passages. Pure.
+
+Sentence vectors come from the caller; no model is loaded or chosen here. In two steps, so that the
+sentences of many documents can be encoded in one call: `cut_sentences`, then one of the two
+`group_…` functions with the vectors of its `texts`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ccrag.chunking.chunks import Cutter, passages_of, sentences_by_section
+from ccrag.errors import InvariantError, ModelError
+from ccrag.types import Document, Passage, SectionPath, Span
+
+SEMANTIC_VERSION = 1
+"""Part of an index's fingerprint: raise it when the same text and vectors give other passages."""
+
+Vectors = npt.NDArray[np.float32]
+"""`(n_sentences, dim)`, a row per text in the same order; rows need not be of unit length."""
+VectorsOf = Callable[[Sequence[str]], Vectors]
+
+
+class _Joins(Protocol):
+    """Whether a section's sentence `at` joins the run of those from `start` to just before it."""
+
+    def __call__(self, vectors: npt.NDArray[np.float64], start: int, at: int) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CutSection:
+    """One section's sentences, those above the cap cut, and what each takes of the cap."""
+
+    path: SectionPath
+    sentences: tuple[Span, ...]
+    weights: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CutSentences:
+    """A document's sentences, ready to be encoded and then grouped."""
+
+    document: Document
+    sections: tuple[CutSection, ...]
+    max_words: int
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the texts to encode, in order, without white space at their ends."""
+        text = self.document.text
+        spans = (span for section in self.sections for span in section.sentences)
+        return [text[start:end].strip() for start, end in spans]
+
+
+def cut_sentences(document: Document, *, max_words: int) -> CutSentences:
+    """Return the sentences of `document` by section; none if its text is white space."""
+    cutter = Cutter(document.text, max_words=max_words)
+    sections = []
+    for path, sentences in sentences_by_section(document.text):
+        spans, weights = zip(*cutter.pieces(sentences), strict=True)
+        sections.append(CutSection(path, spans, weights))
+    return CutSentences(document, tuple(sections), max_words)
+
+
+def group_semantic(
+    cut: CutSentences, vectors: Vectors, *, threshold: float, edges: int = 0
+) -> list[Passage]:
+    """
+    Return passages that each sentence joins while it is close to what they already hold.
+
+    A sentence joins while cosine(its vector, mean of the passage's sentence vectors) >= threshold,
+    and the passage stays within the cap of `cut`. A vector of zeros has cosine 0 with any other.
+
+    Args:
+        vectors: those of `cut.texts`.
+        edges: citation edges that touch the document, copied to each passage.
+
+    Raises:
+        InvariantError: not one vector per text.
+        ModelError: a vector is not finite.
+    """
+
+    def joins(vectors: npt.NDArray[np.float64], start: int, at: int) -> bool:
+        return _cosine(vectors[at], vectors[start:at].mean(axis=0)) >= threshold
+
+    return _group(cut, vectors, joins, edges=edges)
+
+
+def group_topic_shift(
+    cut: CutSentences, vectors: Vectors, *, threshold: float, edges: int = 0
+) -> list[Passage]:
+    """
+    Return passages cut where neighbouring sentences differ.
+
+    A cut lies where 1 - cosine(neighbouring sentence vectors) > threshold, or where the next
+    sentence would exceed the cap of `cut`. Arguments and errors as for `group_semantic`.
+    """
+
+    def joins(vectors: npt.NDArray[np.float64], start: int, at: int) -> bool:
+        return 1 - _cosine(vectors[at - 1], vectors[at]) <= threshold
+
+    return _group(cut, vectors, joins, edges=edges)
+
+
+def _group(cut: CutSentences, vectors: Vectors, joins: _Joins, *, edges: int) -> list[Passage]:
+    doc_id, count = cut.document.doc_id, sum(len(section.sentences) for section in cut.sections)
+    if len(vectors) != count:
+        raise InvariantError(f"document {doc_id!r}: {len(vectors)} vectors for {count} sentences")
+    if not np.isfinite(vectors).all():
+        raise ModelError(
+            f"document {doc_id!r}: the encoder gave a vector that is not finite; use another model"
+        )
+    return passages_of(cut.document, _runs(cut, vectors, joins), edges=edges)
+
+
+def _runs(
+    cut: CutSentences, vectors: Vectors, joins: _Joins
+) -> Iterator[tuple[SectionPath, Sequence[Span]]]:
+    first = 0
+    for section in cut.sections:
+        last = first + len(section.sentences)
+        # float64, so that a threshold meets the vectors' own precision and no less
+        in_section = partial(joins, vectors[first:last].astype(np.float64))
+        for start, end in _ranges(section.weights, in_section, max_words=cut.max_words):
+            yield section.path, section.sentences[start:end]
+        first = last
+
+
+def _ranges(
+    weights: Sequence[int], joins: Callable[[int, int], bool], *, max_words: int
+) -> Iterator[tuple[int, int]]:
+    """
+    Yield half-open ranges that tile `weights`, each grown while the next fits the cap and joins.
+    """
+    start, total = 0, weights[0]
+    for at in range(1, len(weights)):
+        if total + weights[at] > max_words or not joins(start, at):
+            yield start, at
+            start, total = at, 0
+        total += weights[at]
+    yield start, len(weights)
+
+
+def _cosine(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+    norm = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / norm if norm else 0.0

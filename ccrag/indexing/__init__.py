@@ -1,0 +1,1 @@
+"""Build, change and delete what an index holds."""

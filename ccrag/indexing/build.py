@@ -1,0 +1,290 @@
+"""
+From files to a served index: scan, cut, write, switch; or to what an index serves already, added.
+
+Nothing that serves is lost unasked: other documents than a name serves replace them only when told
+to. That is decided here, once, for the command and the library.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing
+from dataclasses import dataclass
+from dataclasses import replace as replaced
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Literal
+
+from ccrag.concurrency import StillWanted, prefetched
+from ccrag.config import ReadingSettings, Settings
+from ccrag.corpus.digests import document_digest
+from ccrag.corpus.in_memory import Corpus
+from ccrag.corpus.load import LoadReport
+from ccrag.corpus.packed import SizeLimits
+from ccrag.corpus.scan import CorpusScan
+from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
+from ccrag.engine.client import Client, Notify, open_client, silent
+from ccrag.engine.index import count_items
+from ccrag.engine.names import Recipe
+from ccrag.engine.stored import clear_leftovers, items, require_stored, stored_indices
+from ccrag.errors import InputError
+from ccrag.indexing.existing import candidate_settings, ways_of
+from ccrag.indexing.passages import EncodingCounts, cut_documents
+from ccrag.indexing.spec import recipe_of, unit_rules
+from ccrag.indexing.update import OnDocuments, Update, UpdateReport, check_stored
+from ccrag.models.base import Encoder, encoder_identity
+from ccrag.models.encoder import load_encoder
+from ccrag.models.tokens import load_token_counter
+from ccrag.types import DocId
+from ccrag.units.units import Units, make_units
+
+MEGABYTE = 1_000_000
+MAX_EXAMPLES = 5
+"""Ids of documents that would go, shown before anything is replaced."""
+
+
+def ignore_documents(_done: int, _total: int) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What one `ccrag index` did."""
+
+    loaded: LoadReport
+    built: BuildReport
+    encoded: EncodingCounts
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """What one `ccrag index --add` did."""
+
+    loaded: LoadReport
+    updated: UpdateReport
+    encoded: EncodingCounts
+    seconds: float
+
+
+OpenCorpus = Callable[[], AbstractContextManager[Corpus]]
+
+
+def open_files(
+    paths: Sequence[Path],
+    *,
+    collections: Mapping[Path, str] | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    citations: Path | None = None,
+    reading: ReadingSettings | None = None,
+) -> OpenCorpus:
+    """
+    Return what opens the documents of `paths`, for `index_corpus` and `add_corpus`.
+
+    Args:
+        collections: the collection of all documents below a path, by path.
+        reading: how much of a file is read at most; None: the defaults.
+    """
+    reading = reading or ReadingSettings()
+    sizes = SizeLimits(*(MEGABYTE * mb for mb in reading.sizes_mb))
+    return partial(
+        CorpusScan,
+        paths,
+        collections=collections,
+        on_error=on_error,
+        citations=citations,
+        sizes=sizes,
+    )
+
+
+def index_documents(
+    paths: Sequence[Path],
+    name: str,
+    settings: Settings,
+    *,
+    collections: Mapping[Path, str] | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    citations: Path | None = None,
+    replace: bool = False,
+    on_progress: OnDocuments = ignore_documents,
+    notify: Notify = silent,
+) -> IndexReport:
+    """
+    Build what `settings`' pipeline needs of the collection `name` from `paths`.
+
+    The files are read twice: once for the fingerprint, which tells whether anything changed, and
+    once to cut and write. Cutting runs ahead of writing in a thread, so both keep a core busy;
+    memory does not grow with the collection.
+
+    Args:
+        collections: the collection of all documents below a path, by path.
+        replace: let other documents that `name` serves be replaced.
+
+    Raises:
+        InputError: a file or record at fault (with `on_error="skip"`, only whole files); or `name`
+            serves other documents, and `replace` is not set.
+        EngineError: the engine could not be started or written to.
+    """
+    return index_corpus(
+        open_files(
+            paths,
+            collections=collections,
+            on_error=on_error,
+            citations=citations,
+            reading=settings.reading,
+        ),
+        name,
+        settings,
+        replace=replace,
+        on_progress=on_progress,
+        notify=notify,
+    )
+
+
+def index_corpus(
+    open_corpus: OpenCorpus,
+    name: str,
+    settings: Settings,
+    *,
+    replace: bool = False,
+    on_progress: OnDocuments = ignore_documents,
+    still_wanted: StillWanted | None = None,
+    notify: Notify = silent,
+) -> IndexReport:
+    """
+    As `index_documents`, of any collection; it is opened when engine and models are there.
+
+    Args:
+        still_wanted: called while texts are encoded, and after each document.
+
+    Raises:
+        InputError: a document at fault; or `name` serves others, and `replace` is not set.
+        EngineError: the engine could not be started or written to.
+    """
+    began = perf_counter()
+    client = open_client(settings, notify=notify)
+    recipe, encoder = _recipe_and_encoder(settings)
+    counts = EncodingCounts()
+    # What cuts ahead in a thread is ended before the collection it reads is closed.
+    with open_corpus() as corpus, ExitStack() as readers:
+        if not replace:
+            check_same_documents(client, name, corpus)
+        plan = BuildPlan(
+            name=name,
+            corpus=corpus.fingerprint,
+            documents=corpus.count,
+            max_edges=corpus.max_edges,
+            recipe=recipe,
+            collections=corpus.report.collections,
+        )
+
+        def cut() -> Iterator[CutDocument]:
+            counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
+            chunking, stored = settings.chunking, recipe.vectors is not None
+            done = cut_documents(
+                counted,
+                chunking,
+                encoder,
+                with_vectors=stored,
+                counts=counts,
+                still_wanted=still_wanted,
+            )
+            units = _units(corpus, settings) if recipe.units is not None else None
+            for number, item in enumerate(done, start=1):
+                document = item.document
+                yield item._replace(
+                    cites=corpus.cites(document.doc_id),
+                    digest=document_digest(document),
+                    parts=() if units is None else units.parts(document),
+                )
+                on_progress(number, corpus.count)
+                if still_wanted is not None:
+                    still_wanted()
+
+        def cut_ahead() -> Iterator[CutDocument]:
+            return readers.enter_context(closing(prefetched(cut(), depth=512)))
+
+        built = build(client, plan, cut_ahead, settings.engine)
+        return IndexReport(corpus.report, built, counts, perf_counter() - began)
+
+
+def add_corpus(
+    open_corpus: OpenCorpus,
+    name: str,
+    settings: Sequence[Settings],
+    *,
+    on_progress: OnDocuments = ignore_documents,
+    notify: Notify = silent,
+) -> AddReport:
+    """
+    Add documents to the index `name` and update those that changed, under all its recipes.
+
+    Args:
+        settings: those given, the first for the engine; they are asked for what the index does not
+            state: which encoder settings, tokenizer and grouping file it was built with.
+
+    Raises:
+        InputError: a document at fault.
+        IndexMissingError: there is no such index.
+        IndexMismatchError: an index cannot be kept up; says which, why and what to do.
+        EngineError: a request failed; the index is as it was, and the command can be repeated.
+        ModelError: a model cannot be had.
+    """
+    began = perf_counter()
+    client = open_client(settings[0], notify=notify)
+    stored = require_stored(
+        client, name, consequence=f"build it: ccrag index PATH... --index {name}"
+    )
+    check_stored(name, stored)
+    counts = EncodingCounts()
+    with open_corpus() as corpus:
+        clear_leftovers(client, name)
+        update = Update(client, name, stored, settings[0], given=corpus)
+        ways = ways_of(name, stored, lambda: candidate_settings(settings), load_encoder, cuts=True)
+        updated = update.run(ways, counts, on_progress)
+        return AddReport(corpus.report, updated, counts, perf_counter() - began)
+
+
+def check_same_documents(client: Client, name: str, corpus: Corpus) -> None:
+    """
+    Let a collection pass that may be built under `name` without loss.
+
+    Raises:
+        InputError: `name` serves other documents; says how many would go, and which for example.
+    """
+    stored = stored_indices(client, name)
+    if not stored or stored[0].meta["corpus"] == corpus.fingerprint:
+        return
+    now = count_items(client, stored[0].index)
+    examples: list[DocId] = []
+    gone = 0
+    for hit in items(client, stored[0].index, ["doc_id"], by="doc_id"):
+        if not corpus.holds(hit["_id"]):
+            gone += 1
+            examples += [hit["_id"]] if len(examples) < MAX_EXAMPLES else []
+    more = ", …" if gone > len(examples) else ""
+    going = f"{gone} of them would go ({', '.join(examples)}{more})"
+    other = "was made by another version" if not stored[0].is_current else "serves other documents"
+    raise InputError(
+        f"index {name!r} {other}: {now} now, {corpus.count} in what is given; "
+        f"{going if gone else 'none of them would go'}; nothing was changed; "
+        "pass --replace (replace=True) to serve what is given instead"
+        + (", or --add (Library.add) to add it" if stored[0].is_current else "")
+    )
+
+
+def _units(corpus: Corpus, settings: Settings) -> Units:
+    """Return the units of the collection, which is read for their links once or twice more."""
+    count = load_token_counter(settings.budget.tokenizer)
+    return make_units(corpus.documents, unit_rules(settings), count)
+
+
+def _recipe_and_encoder(settings: Settings) -> tuple[Recipe, Encoder | None]:
+    """
+    Return the recipe with the encoder's identity, and the encoder, where the recipe needs one.
+    """
+    recipe = recipe_of(settings)
+    if not recipe.needs_encoder:
+        return recipe, None
+    encoder = load_encoder(settings.encoder)
+    identity = tuple(sorted(encoder_identity(encoder).items()))
+    return replaced(recipe, encoder=identity), encoder

@@ -1,0 +1,185 @@
+"""How the indices that serve a name were built, so that documents to be added go the same way."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+from ccrag.config import (
+    Bm25Settings,
+    ChunkingSettings,
+    EncoderSettings,
+    PipelineSettings,
+    Settings,
+    VectorSettings,
+)
+from ccrag.config.load import load_settings, pipeline_names
+from ccrag.engine.names import Recipe
+from ccrag.engine.stored import Stored
+from ccrag.errors import IndexMismatchError
+from ccrag.indexing.spec import model_name, recipe_of
+from ccrag.models.base import Encoder, encoder_identity
+from ccrag.models.tokens import ESTIMATE, load_token_counter, tokenizer_identity
+from ccrag.text.tokens import TokenCounter
+from ccrag.units.units import UnitRules, file_digest
+
+Candidates = Callable[[], Iterable[Settings]]
+"""Gives settings that an index may have been built with; called only where one is needed."""
+LoadEncoder = Callable[[EncoderSettings], Encoder]
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWay:
+    """How the passages of an index were made."""
+
+    chunking: ChunkingSettings
+    encoder: Encoder | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnitWay:
+    """How the units of an index were made."""
+
+    rules: UnitRules
+    count: TokenCounter
+    recipe: Recipe
+    """A recipe of passages beside them; units do not depend on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How every index of a name was made."""
+
+    passages: dict[str, PassageWay]
+    """By alias."""
+    units: list[tuple[Stored, UnitWay]]
+    dropped: list[Stored]
+    """Units of a grouping file, which may name what is deleted: they cannot be kept up."""
+
+
+def candidate_settings(given: Iterable[Settings]) -> Iterator[Settings]:
+    """Yield settings that an index may have been built with: those given, then the packaged."""
+    yield from given
+    for name in pipeline_names():
+        yield load_settings(name)
+
+
+def ways_of(
+    name: str,
+    stored: Sequence[Stored],
+    candidates: Candidates,
+    load_encoder: LoadEncoder,
+    *,
+    cuts: bool,
+) -> Ways:
+    """
+    Return how every index of `stored` was made.
+
+    Args:
+        candidates: settings that may have been used, the likeliest first; they are asked for what
+            an index does not state: where its encoder, tokenizer or grouping file lies.
+        cuts: whether documents will be cut, which may need an encoder.
+
+    Raises:
+        IndexMismatchError: a recipe cannot be kept up; says which and what to give.
+        ModelError: a model cannot be had.
+    """
+    passages: dict[str, PassageWay] = {}
+    units: list[tuple[Stored, UnitWay]] = []
+    dropped: list[Stored] = []
+    for item in stored:
+        if item.kind == "passages":
+            passages[item.alias] = _passage_way(name, item, candidates, load_encoder, cuts=cuts)
+    recipe = next(item.recipe for item in stored if item.kind == "passages")
+    for item in stored:
+        if item.kind != "units":
+            continue
+        if not cuts and dict(item.units.parameters)["grouping"] == "file":
+            dropped.append(item)
+        else:
+            units.append((item, _unit_way(name, item, candidates, recipe)))
+    return Ways(passages, units, dropped)
+
+
+def made_by_another_version(name: str, item: Stored) -> IndexMismatchError:
+    """Return the error of an index that this version cannot change."""
+    return IndexMismatchError(
+        f"index {name!r}: {item.alias} was made by another version of ccrag and cannot be "
+        f"changed; build it anew: ccrag index PATH... --index {name} --replace"
+    )
+
+
+def _passage_way(
+    name: str,
+    item: Stored,
+    candidates: Candidates,
+    load_encoder: LoadEncoder,
+    *,
+    cuts: bool,
+) -> PassageWay:
+    recipe = item.recipe
+    stated = dict(recipe.parameters)
+    chunking = ChunkingSettings.model_validate_json(stated["chunking"])
+    used = PipelineSettings(
+        chunking=chunking,
+        bm25=Bm25Settings(k1=recipe.k1, b=recipe.b),
+        vectors=VectorSettings(mode=recipe.vectors or "none"),
+    )
+    if recipe_of(used).parameters != recipe.parameters:
+        raise made_by_another_version(name, item)
+    if not recipe.encoder or not cuts:
+        return PassageWay(chunking, None)
+    for settings in _distinct(
+        s.encoder for s in candidates() if recipe.name.endswith(model_name(s.encoder.model))
+    ):
+        encoder = load_encoder(settings)
+        if tuple(sorted(encoder_identity(encoder).items())) == recipe.encoder:
+            return PassageWay(chunking, encoder)
+    model = dict(recipe.encoder)["model"]
+    raise IndexMismatchError(
+        f"index {name!r}: the passages {recipe.name} were encoded by {model!r}, which the settings "
+        "given do not name, or not as it was; give the pipeline they were built for (--pipeline, "
+        f"--set encoder.…), or build anew: ccrag index PATH... --index {name} --replace"
+    )
+
+
+def _distinct(settings: Iterable[EncoderSettings]) -> Iterator[EncoderSettings]:
+    seen = set[EncoderSettings]()
+    for one in settings:
+        if one not in seen:
+            seen.add(one)
+            yield one
+
+
+def _unit_way(name: str, item: Stored, candidates: Candidates, recipe: Recipe) -> UnitWay:
+    stated = dict(item.units.parameters)
+    tokenizer = _tokenizer(stated["tokenizer"], candidates)
+    file = _file(stated["file"], candidates) if "file" in stated else None
+    if (tokenizer is None and stated["tokenizer"] != ESTIMATE) or ("file" in stated and not file):
+        raise IndexMismatchError(
+            f"index {name!r}: the units {item.units.name} need the tokenizer or grouping file they "
+            "were made with; give it again (--set budget.tokenizer=…, --set units.file=…)"
+        )
+    grouping = cast('Literal["links", "document", "sections", "file"]', stated["grouping"])
+    rules = UnitRules(
+        grouping=grouping,
+        max_tokens=int(stated.get("max_tokens", 0)),
+        links=cast('Literal["given", "found", "both"]', stated.get("links", "both")),
+        versions_together=stated.get("versions") == "marked",
+        file=file,
+    )
+    return UnitWay(rules, load_token_counter(tokenizer), recipe)
+
+
+def _tokenizer(identity: str, candidates: Candidates) -> str | None:
+    """Return the tokenizer of that identity that a candidate names; None estimates."""
+    if identity == ESTIMATE:
+        return None
+    named = dict.fromkeys(s.budget.tokenizer for s in candidates())
+    return next((n for n in named if n is not None and tokenizer_identity(n) == identity), None)
+
+
+def _file(digest: str, candidates: Candidates) -> Path | None:
+    """Return the grouping file of that content that a candidate names."""
+    named = dict.fromkeys(s.units.file for s in candidates())
+    return next((f for f in named if f is not None and file_digest(f) == digest), None)

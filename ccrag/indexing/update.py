@@ -1,0 +1,333 @@
+"""
+Changing an index: documents that come, change or go, under every recipe it was built by.
+
+The outcome is that of building anew from the same documents: the same passages, statistics, edges
+and fingerprints. The cost is that of the change, but for units: which documents are read together
+depends on all of them, so units are made anew from the stored documents.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from ccrag.concurrency import all_at_once, prefetched
+from ccrag.config import Settings
+from ccrag.corpus.digests import changed_digest, document_digest, document_weight, edges_weight
+from ccrag.corpus.in_memory import Corpus
+from ccrag.engine.build import (
+    BuildPlan,
+    CutDocument,
+    Target,
+    create_index,
+    document_action,
+    finish_index,
+    part_actions,
+    passage_actions,
+)
+from ccrag.engine.bulk import write
+from ccrag.engine.client import Client
+from ccrag.engine.derive import derive, switch
+from ccrag.engine.index import count_items, parse_document
+from ccrag.engine.stored import (
+    Stored,
+    collection_facts,
+    items,
+    items_of,
+    sources,
+)
+from ccrag.errors import IndexMismatchError
+from ccrag.indexing.changes import find_change
+from ccrag.indexing.existing import PassageWay, UnitWay, Ways, made_by_another_version
+from ccrag.indexing.passages import EncodingCounts, cut_documents
+from ccrag.types import JSON, DocId, Document
+from ccrag.units.units import make_units
+from ccrag.version import __version__
+
+OnDocuments = Callable[[int, int], None]
+"""Called with the documents cut (and encoded) so far, and with how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateReport:
+    """What an update did."""
+
+    documents: int
+    """In the index now."""
+    added: int
+    changed: int
+    unchanged: int
+    removed: int
+    touched: int
+    """Others whose citation edges or links changed."""
+    items: dict[str, int]
+    """Items an index holds more (or fewer, below 0) than before, by alias."""
+    changed_ids: tuple[DocId, ...] = ()
+    """Which documents changed, sorted."""
+    dropped: tuple[str, ...] = ()
+    """Aliases that could not be kept up and went."""
+
+
+class Update:
+    """One change of all indices that serve a name; nothing is written before `run`."""
+
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        stored: Sequence[Stored],
+        settings: Settings,
+        *,
+        given: Corpus | None = None,
+        removed: Collection[DocId] = (),
+    ) -> None:
+        """
+        Find out what changes.
+
+        Args:
+            stored: what serves, documents first; let through by `check_stored`.
+            given: documents that are to be in the index.
+            removed: ids of documents in the index that are to go.
+
+        Raises:
+            InputError: a given document cannot be used.
+        """
+        self._client, self._name, self._stored, self._settings = client, name, stored, settings
+        self._documents = stored[0]
+        self._given = given
+        self._change = find_change(client, self._documents.index, given=given, removed=removed)
+
+    def run(self, ways: Ways, counts: EncodingCounts, on_progress: OnDocuments) -> UpdateReport:
+        """
+        Write the change to copies of all indices and let them serve.
+
+        Args:
+            ways: how each index was built.
+
+        Raises:
+            EngineError: a request failed; what served before still does.
+        """
+        change = self._change
+        report = UpdateReport(
+            documents=self._documents.meta["documents"] + len(change.added) - len(change.removed),
+            added=len(change.added),
+            changed=len(change.changed),
+            changed_ids=tuple(sorted(change.changed)),
+            unchanged=change.unchanged,
+            removed=len(change.removed),
+            touched=len(change.touched),
+            items={},
+            dropped=tuple(item.alias for item in ways.dropped),
+        )
+        if change.is_empty:
+            return report
+        new_sources = self._touched_sources()
+        corpus = self._corpus(new_sources)
+        names = {item.alias: f"{item.alias}-{item.fingerprint(corpus)}" for item in self._stored}
+        documents = names[self._documents.alias]
+        deltas: dict[str, int] = {self._documents.alias: 0}
+
+        def derive_documents() -> None:
+            grown = self._derive_documents(documents, new_sources)
+            deltas[self._documents.alias] = grown
+
+        def derive_passages() -> None:
+            for item in self._stored:
+                if item.kind == "passages":
+                    way = ways.passages[item.alias]
+                    grown = self._derive_passages(item, names[item.alias], way, counts, on_progress)
+                    deltas[item.alias] = grown
+
+        # A small change mostly waits for the engine to set copies up: both wait at once.
+        all_at_once(lambda work: work(), [derive_documents, derive_passages])
+        meta = self._meta(corpus, documents)
+        for item, way in ways.units:
+            deltas[item.alias] = self._make_units(item, names[item.alias], way, documents, meta)
+        kept = [item for item in self._stored if item not in ways.dropped]
+        derived = [
+            (
+                item,
+                names[item.alias],
+                {**item.meta, **meta, "fingerprint": item.fingerprint(corpus)},
+            )
+            for item in kept
+        ]
+        switch(self._client, derived, ways.dropped, self._settings.engine)
+        return replace(report, items=deltas)
+
+    def _touched_sources(self) -> dict[DocId, JSON]:
+        """
+        Return the stored fields of touched documents as they become; links to what goes end here.
+        """
+        change, index = self._change, self._documents.index
+        found: dict[DocId, JSON] = {}
+        for doc_id, source in sources(self._client, index, change.touched):
+            links = [link for link in source["links"] if link not in change.removed]
+            if len(links) < len(source["links"]):
+                source["links"] = links
+                source["digest"] = document_digest(parse_document(doc_id, source))
+            if doc_id in change.cites:
+                source["cites"] = list(change.cites[doc_id])
+            source["edges"] = change.edges_of(doc_id)
+            found[doc_id] = source
+        return found
+
+    def _corpus(self, touched: dict[DocId, JSON]) -> str:
+        """Return the digest of the collection as it becomes."""
+        change = self._change
+        gone = [
+            document_weight(known.digest) + edges_weight(doc_id, known.edges, known.cites)
+            for known_by_id in (change.changed, change.removed, change.touched)
+            for doc_id, known in known_by_id.items()
+        ]
+        come = [
+            document_weight(source["digest"])
+            + edges_weight(doc_id, source["edges"], source["cites"])
+            for doc_id, source in touched.items()
+        ]
+        for document in self._upserted():
+            doc_id = document.doc_id
+            come.append(document_weight(document_digest(document)))
+            come.append(edges_weight(doc_id, change.edges_of(doc_id), change.cites[doc_id]))
+        return changed_digest(self._documents.meta["corpus"], gone=gone, come=come)
+
+    def _upserted(self) -> Iterator[Document]:
+        """Yield the given documents that are new or changed, read again."""
+        wanted = self._change.upserted
+        if self._given and wanted:
+            yield from (found for found in self._given.documents() if found.doc_id in wanted)
+
+    def _derive_documents(self, target: str, touched: dict[DocId, JSON]) -> int:
+        change = self._change
+
+        def actions() -> Iterator[JSON]:
+            for doc_id in change.removed:
+                yield {"_op_type": "delete", "_id": doc_id}
+            for doc_id, source in touched.items():
+                yield {"_op_type": "index", "_id": doc_id, **source}
+            for document in self._upserted():
+                doc_id = document.doc_id
+                item = CutDocument(
+                    document,
+                    change.edges_of(doc_id),
+                    (),
+                    cites=change.cites[doc_id],
+                    digest=document_digest(document),
+                )
+                yield _stored_as(document_action(item, ""), change.changed)
+
+        rewrites = bool(change.removed or touched or change.changed)
+        return self._derived(self._documents, target, actions(), rewrites=rewrites)
+
+    def _derive_passages(
+        self,
+        item: Stored,
+        target: str,
+        way: PassageWay,
+        counts: EncodingCounts,
+        on_progress: OnDocuments,
+    ) -> int:
+        change, client = self._change, self._client
+        replaced = [*change.changed, *change.removed]
+        old = {
+            hit["_id"]
+            for hit in items_of(client, item.index, replaced, ["doc_id"], by="passage_id")
+        }
+        recounted = [doc_id for doc_id in change.touched if change.edges.get(doc_id)]
+
+        def actions() -> Iterator[JSON]:
+            gone = set(old)
+            for hit in items_of(client, item.index, recounted, True, by="passage_id"):
+                edges = change.edges_of(hit["_source"]["doc_id"])
+                yield {"_op_type": "index", "_id": hit["_id"], **hit["_source"], "edges": edges}
+            for number, done in enumerate(self._cut(item, way, counts), start=1):
+                for action in passage_actions(done, ""):
+                    gone.discard(action["_id"])
+                    yield _stored_as(action, old)
+                on_progress(number, len(change.upserted))
+            for passage_id in sorted(gone):
+                yield {"_op_type": "delete", "_id": passage_id}
+
+        with closing(prefetched(actions(), depth=512)) as ahead:
+            return self._derived(item, target, ahead, rewrites=bool(old or recounted))
+
+    def _cut(self, item: Stored, way: PassageWay, counts: EncodingCounts) -> Iterable[CutDocument]:
+        """Return the new and changed documents, cut as those of an index were."""
+        if not self._change.upserted:
+            return ()
+        counted = ((d, self._change.edges_of(d.doc_id)) for d in self._upserted())
+        stored = item.recipe.vectors is not None
+        return cut_documents(counted, way.chunking, way.encoder, with_vectors=stored, counts=counts)
+
+    def _derived(
+        self, item: Stored, target: str, actions: Iterable[JSON], *, rewrites: bool
+    ) -> int:
+        """By how many items an index grew."""
+        done = derive(self._client, item, target, actions, self._settings.engine, rewrites=rewrites)
+        return done.created - done.deleted
+
+    def _make_units(
+        self, item: Stored, target: str, way: UnitWay, documents: str, meta: JSON
+    ) -> int:
+        """Group the documents anew, as they are stored from now on."""
+        client, engine = self._client, self._settings.engine
+
+        def read() -> Iterator[Document]:
+            for hit in items(client, documents, True, by="doc_id"):
+                yield parse_document(hit["_id"], hit["_source"])
+
+        units = make_units(read, way.rules, way.count)
+        plan = BuildPlan(
+            name=self._name,
+            corpus=meta["corpus"],
+            documents=meta["documents"],
+            max_edges=meta["max_edges"],
+            recipe=replace(way.recipe, units=item.units),
+            collections=meta["collections"],
+        )
+        named = target.rpartition("-")[2]
+        create_index(client, Target("units", item.alias, named), plan, engine)
+        actions = (
+            action
+            for document in read()
+            for action in part_actions(
+                CutDocument(document, 0, (), parts=units.parts(document)), target
+            )
+        )
+        with closing(prefetched(actions, depth=512)) as ahead:
+            counts = write(client, ahead, engine)
+        written = counts[target].written if target in counts else 0
+        finish_index(client, target, written, engine)
+        return written - count_items(client, item.index)
+
+    def _meta(self, corpus: str, documents: str) -> JSON:
+        """Return what every index says of the collection, read off the new documents."""
+        count, max_edges, collections = collection_facts(self._client, documents)
+        return {
+            "corpus": corpus,
+            "built_by": __version__,
+            "documents": count,
+            "max_edges": max_edges,
+            "collections": dict(collections),
+        }
+
+
+def _stored_as(action: JSON, held: Collection[str]) -> JSON:
+    """Return an action that creates an item, or replaces it where it is held."""
+    return {**action, "_op_type": "index"} if action["_id"] in held else action
+
+
+def check_stored(name: str, stored: Sequence[Stored]) -> None:
+    """
+    Let only indices pass that can be changed: of this version, and all of the same documents.
+
+    Raises:
+        IndexMismatchError: one of them is not.
+    """
+    for item in stored:
+        if not item.is_current:
+            raise made_by_another_version(name, item)
+        if item.meta["corpus"] != stored[0].meta["corpus"]:
+            raise IndexMismatchError(
+                f"index {name!r}: {item.alias} was cut from other documents than are stored; "
+                f"build it anew: ccrag index PATH... --index {name} --replace"
+            )

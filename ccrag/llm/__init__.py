@@ -1,0 +1,1 @@
+"""Requests to language models, their replies, and what is kept of both."""

@@ -1,0 +1,176 @@
+"""From evidence to the answer: sentences of the evidence, or a language model's. One interface."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from ccrag.answering.citations import assemble
+from ccrag.answering.extractive import ExtractLimits, extract
+from ccrag.answering.generate import Generation, generate
+from ccrag.answering.strength import UNANSWERED, strength_of
+from ccrag.answering.support import Support, SupportCheck, lexical_support
+from ccrag.concurrency import all_at_once
+from ccrag.config import PipelineSettings
+from ccrag.errors import ModelError
+from ccrag.llm.client import Llm, parameters_of
+from ccrag.llm.prompts import Prompt, load_prompt
+from ccrag.pipeline.state import Way
+from ccrag.types import Answer, Evidence
+
+
+class Writer(Protocol):
+    """Answers queries from their evidence."""
+
+    def write(self, ways: Sequence[Way]) -> None:
+        """Give each way, which has its evidence, an answer or an error."""
+        ...
+
+
+def writer_of(
+    settings: PipelineSettings, llm: Llm | None, *, support: Support | None = None
+) -> Writer:
+    """
+    Return the writer that `answer.generator` names.
+
+    Args:
+        support: how much of a sentence its evidence supports; None: `lexical_support`.
+
+    Raises:
+        ModelError: it is a language model and none is given.
+        ConfigError: no such prompt.
+    """
+    if settings.answer.generator == "extractive":
+        return ExtractiveWriter(settings)
+    if llm is None:
+        raise ModelError(f"pipeline {settings.name}: answer.generator=llm needs a language model")
+    return LlmWriter(generation_of(settings, support=support), llm)
+
+
+def generation_of(
+    settings: PipelineSettings, *, support: Support | None = None, prompt: Prompt | None = None
+) -> Generation:
+    """
+    Return what `settings` say of generated answers.
+
+    Args:
+        prompt: one that was read before; None: the one `settings` name.
+
+    Raises:
+        ConfigError: no such prompt.
+    """
+    answer = settings.answer
+    return Generation(
+        prompt=prompt or load_prompt(answer.prompt),
+        parameters=parameters_of(settings.llm),
+        max_sentences=answer.max_sentences,
+        max_words=answer.max_words,
+        abstention=answer.abstention,
+        support=SupportCheck(
+            answer.unsupported, answer.support_threshold, support or lexical_support
+        ),
+        show_title=answer.show_title,
+        show_date=answer.show_date,
+        min_score=answer.min_evidence_score,
+        clarify=answer.clarify,
+    )
+
+
+def write_answers(writer: Writer, ways: Sequence[Way]) -> None:
+    """Answer the queries that no stage has answered yet; every answer tells its strength."""
+    writer.write([way for way in ways if way.answer is None])
+    _tell_strength(ways)
+
+
+def _tell_strength(ways: Sequence[Way]) -> None:
+    """Let each answer say how far its evidence matches the question."""
+    for way in ways:
+        answer = way.answer
+        if answer is None or not (answer.sentences or answer.evidence):
+            continue
+        if answer.abstained:
+            way.answer = replace(answer, strength=UNANSWERED)
+            continue
+        used = answer.evidence
+        strength = strength_of(
+            way.question,
+            [_in_place(item, way) for item in used],
+            among=[passage.text for passage in way.passages.values()],
+            closest=max((way.cosines[e.key] for e in used if e.key in way.cosines), default=None),
+        )
+        way.answer = replace(answer, strength=strength)
+
+
+def _in_place(item: Evidence, way: Way) -> str:
+    """Return a piece of evidence under the title and headings it stands under."""
+    passage = way.passages.get(item.passage_id)
+    title = "" if passage is None else passage.title
+    return "\n".join((title, *item.section, item.text))
+
+
+class EvidenceOnly:
+    """Leaves answers to be written elsewhere, from the evidence; a provider's batch, for one."""
+
+    def write(self, ways: Sequence[Way]) -> None:
+        """Give each way an answer that holds its evidence and no sentence."""
+        for way in ways:
+            way.answer = Answer(way.query_id, (), (), way.evidence)
+
+
+class ExtractiveWriter:
+    """Sentences of the evidence as they stand."""
+
+    def __init__(self, settings: PipelineSettings) -> None:
+        answer = settings.answer
+        self._answer = answer
+        self._limits = ExtractLimits(
+            max_sentences=answer.max_sentences,
+            max_words=answer.max_words,
+            max_per_document=answer.max_per_document,
+            min_coverage=answer.min_coverage,
+            must_share=settings.evidence.scorer in ("order", "lexical", "bm25"),
+        )
+
+    def write(self, ways: Sequence[Way]) -> None:
+        for way in ways:
+            extracted = extract(
+                way.evidence,
+                query_text=way.question,
+                limits=self._limits,
+                merit=way.merits,
+                trim=self._answer.trim,
+            )
+            way.answer, notes = assemble(
+                way.query, extracted.drafts, way.evidence, abstention=self._answer.abstention
+            )
+            way.notes += notes
+            if extracted.left_out:
+                told = ", ".join(f"{name} ({why})" for name, why in extracted.left_out.items())
+                way.note("answer", f"evidence not in the answer: {told}")
+
+
+class LlmWriter:
+    """A language model's sentences; the queries of a batch are asked at the same time."""
+
+    def __init__(self, generation: Generation, llm: Llm) -> None:
+        self._generation = generation
+        self._llm = llm
+
+    def write(self, ways: Sequence[Way]) -> None:
+        all_at_once(self._write_one, ways)  # the model bounds itself
+
+    def _write_one(self, way: Way) -> None:
+        try:
+            generated = generate(
+                way.query,
+                way.evidence,
+                way.passages,
+                self._generation,
+                self._llm.complete,
+                units=way.units,
+            )
+        except ModelError as error:
+            way.error = error
+            return
+        way.answer = generated.answer
+        way.notes += generated.notes
+        way.calls += generated.calls

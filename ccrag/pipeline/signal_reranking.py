@@ -1,0 +1,147 @@
+"""The signals that reorder a shortlist without a cross-encoder: words, meaning, tokens."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ccrag.config import PipelineSettings
+from ccrag.errors import ModelError
+from ccrag.models.base import Encoder
+from ccrag.models.token_vectors import TokenEncoder
+from ccrag.pipeline.state import Way
+from ccrag.retrieval.rerank import with_tail
+from ccrag.retrieval.signals import rerank_by_signals
+from ccrag.retrieval.token_match import match_scores, token_weights
+from ccrag.text.markup import passage_search_text, plain
+from ccrag.types import Passage, PassageId
+
+Scores = dict[PassageId, float]
+
+MIN_SENTENCE_CHARS = 15
+"""A shorter sentence (an item's number, an empty table cell) says nothing by itself."""
+
+
+def signal_weights(settings: PipelineSettings) -> dict[str, float]:
+    """Return the signals that `settings` use, with their weights."""
+    rerank = settings.rerank
+    weights = {
+        "bm25": rerank.signal_bm25,
+        "dense": rerank.signal_dense,
+        "sentence": rerank.signal_sentence,
+        "tokens": rerank.signal_tokens,
+        "sentence-tokens": rerank.signal_sentence_tokens,
+    }
+    return {name: weight for name, weight in weights.items() if weight}
+
+
+def needs_tokens(settings: PipelineSettings) -> bool:
+    """Tell whether a signal compares tokens."""
+    used = signal_weights(settings) if settings.rerank.method == "signals" else {}
+    return "tokens" in used or "sentence-tokens" in used
+
+
+@dataclass(frozen=True, slots=True)
+class _Shortlist:
+    """The passages to be ordered, with the sentences of each, as they are searched."""
+
+    ids: Sequence[PassageId]
+    texts: Sequence[str]
+    sentences: Sequence[str]
+    owners: Sequence[PassageId]
+    """The passage of each sentence."""
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> "_Shortlist":
+        owned = [
+            (passage.passage_id, sentence)
+            for passage in passages
+            for sentence in _sentences(passage)
+        ]
+        return cls(
+            [passage.passage_id for passage in passages],
+            [passage_search_text(passage) for passage in passages],
+            [sentence for _, sentence in owned],
+            [owner for owner, _ in owned],
+        )
+
+    def best(self, scores: Sequence[float]) -> Scores:
+        """Return each passage's best sentence score."""
+        best: Scores = {}
+        for owner, score in zip(self.owners, scores, strict=True):
+            best[owner] = max(score, best.get(owner, score))
+        return best
+
+
+def _sentences(passage: Passage) -> list[str]:
+    """Return a passage's sentences in plain form; all of it if none is long enough."""
+    found = [plain(passage.slice(span)) for span in passage.sentences]
+    return [text for text in found if len(text) >= MIN_SENTENCE_CHARS] or [plain(passage.text)]
+
+
+class SignalReranking:
+    """Reorders each way's shortlist by the signals that `settings` weigh; the rest stays below."""
+
+    def __init__(
+        self, settings: PipelineSettings, encoder: Encoder | None, tokens: TokenEncoder | None
+    ) -> None:
+        self._shortlist = settings.rerank.shortlist
+        self._weights = signal_weights(settings)
+        self._encoder = encoder
+        self._tokens = tokens
+
+    def rerank(self, ways: Sequence[Way]) -> None:
+        """Give each way its order by the weighted sum of its passages' signals."""
+        for way in ways:
+            fused = way.current()
+            shortlist = fused.top(self._shortlist)
+            passages = [way.passages[hit.passage_id] for hit in shortlist]
+            signals = self._signals(way, _Shortlist.of(passages)) if passages else {}
+            way.now_ranked(with_tail(rerank_by_signals(shortlist, signals, self._weights), fused))
+
+    def _signals(self, way: Way, shortlist: _Shortlist) -> Mapping[str, Scores]:
+        makers: dict[str, Callable[[Way, _Shortlist], Scores]] = {
+            "bm25": _bm25,
+            "dense": self._cosines,
+            "sentence": self._sentence_cosines,
+        }
+        signals = {n: make(way, shortlist) for n, make in makers.items() if n in self._weights}
+        if "tokens" in self._weights or "sentence-tokens" in self._weights:
+            signals |= self._token_signals(way, shortlist)
+        return {name: signals[name] for name in self._weights}
+
+    def _cosines(self, way: Way, shortlist: _Shortlist) -> Scores:
+        cosines = self._with_query(way, shortlist.texts)
+        return dict(zip(shortlist.ids, cosines, strict=True))
+
+    def _sentence_cosines(self, way: Way, shortlist: _Shortlist) -> Scores:
+        return shortlist.best(self._with_query(way, shortlist.sentences))
+
+    def _with_query(self, way: Way, texts: Sequence[str]) -> list[float]:
+        if self._encoder is None:
+            raise ModelError("rerank.signal_dense and rerank.signal_sentence need an encoder")
+        vectors = self._encoder.encode_passages(texts).vectors
+        return [float(cosine) for cosine in vectors @ way.unit_vector()]
+
+    def _token_signals(self, way: Way, shortlist: _Shortlist) -> dict[str, Scores]:
+        if self._tokens is None:
+            raise ModelError("rerank.signal_tokens needs an encoder that gives token vectors")
+        [query] = self._tokens.token_vectors([plain(way.question)])
+        texts = self._tokens.token_vectors(shortlist.texts)
+        weights = token_weights(query, texts)
+        signals = {
+            "tokens": dict(
+                zip(shortlist.ids, match_scores(query, texts, weights).tolist(), strict=True)
+            )
+        }
+        if "sentence-tokens" in self._weights:
+            sentences = self._tokens.token_vectors(shortlist.sentences)
+            signals["sentence-tokens"] = shortlist.best(
+                match_scores(query, sentences, weights).tolist()
+            )
+        return signals
+
+
+def _bm25(way: Way, shortlist: _Shortlist) -> Scores:
+    """Scores of the query's own BM25 list; a passage that it does not hold shares no word: 0."""
+    [ranking] = [ranking for ranking in way.lists if ranking.stage == "bm25:original"]
+    scores = {hit.passage_id: hit.score for hit in ranking}
+    return {passage_id: scores.get(passage_id, 0.0) for passage_id in shortlist.ids}

@@ -1,0 +1,1 @@
+"""Rewrite a query: its variants, feedback, and the turns of a dialogue. Pure."""

@@ -1,0 +1,1 @@
+"""Text to sentences, words, terms and sections. Pure."""

@@ -1,0 +1,1 @@
+"""Linked documents as units that are read together."""
