@@ -6,6 +6,8 @@ from typing import Any
 TEXT = "the a of boundary layer flow wing lift drag supersonic heat transfer plate"
 WORDS = TEXT.split()
 DIMENSION = 8
+GREEK = ["alpha", "beta", "gamma", "delta", "ep", "##si", "##lon", "."]
+BERT_TOKENS = 24
 
 
 def make_tiny_encoder(folder: Path, *, max_tokens: int = 16) -> Path:
@@ -31,6 +33,33 @@ def make_tiny_encoder(folder: Path, *, max_tokens: int = 16) -> Path:
     model = SentenceTransformer(modules=[transformer, Pooling(DIMENSION), Normalize()])
     model.save(str(folder / "model"))
     return folder / "model"
+
+
+def make_tiny_bert(folder: Path, kind: str, **options: Any) -> str:
+    """A BERT of one layer under `folder`; weights are the same in every session."""
+    import torch
+    import transformers
+
+    folder.mkdir()
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *GREEK]
+    tokenizer = transformers.BertTokenizerFast(
+        vocab={word: number for number, word in enumerate(vocabulary)},
+        model_max_length=options.pop("model_max_length", BERT_TOKENS),
+    )
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=BERT_TOKENS,
+        initializer_range=0.3,
+        **options,
+    )
+    torch.manual_seed(7)
+    getattr(transformers, kind)(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
 
 
 def _tokenizer() -> Any:

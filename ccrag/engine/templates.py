@@ -1,7 +1,7 @@
-"""The index templates: read from `index_templates/`, the only home of mappings."""
+"""Read the index templates: `index_templates/` is the only home of mappings."""
 
 import hashlib
-from importlib import resources
+from pathlib import Path
 from typing import Literal
 
 import orjson
@@ -10,23 +10,34 @@ from opensearchpy import OpenSearch
 from ccrag.engine.client import engine_errors
 from ccrag.types import JSON
 
+FOLDER = "index_templates"
 Kind = Literal["documents", "passages", "units"]
 VectorMode = Literal["exact", "hnsw"]
 VECTOR_MODES: tuple[VectorMode, ...] = ("exact", "hnsw")
 KINDS: tuple[Kind, ...] = ("documents", "passages", "units")
 
 
+def templates_folder() -> Path:
+    """
+    Return the folder of the index templates.
+
+    A wheel carries it inside the package; in a checkout, editable install included, it stands
+    beside the package, at the top of the repository.
+    """
+    package = Path(__file__).parents[1]
+    carried = package / FOLDER
+    return carried if carried.is_dir() else package.parent / FOLDER
+
+
 def read_template(kind: Kind) -> JSON:
     """Return the packaged composable template of `kind`, as OpenSearch takes it."""
-    source = resources.files("ccrag") / "index_templates" / f"{kind}.json"
-    template: JSON = orjson.loads(source.read_bytes())
+    template: JSON = orjson.loads((templates_folder() / f"{kind}.json").read_bytes())
     return template
 
 
 def vector_template(mode: VectorMode, *, dimension: int) -> tuple[JSON, JSON]:
     """Index settings and field mapping of a vector of `dimension` under `mode`."""
-    source = resources.files("ccrag") / "index_templates" / "vectors.json"
-    template: JSON = orjson.loads(source.read_bytes())[mode]
+    template: JSON = orjson.loads((templates_folder() / "vectors.json").read_bytes())[mode]
     return template["settings"], {**template["field"], "dimension": dimension}
 
 

@@ -8,7 +8,7 @@ import pytest
 from ccrag.corpus.queries import read_doc_ids, read_queries
 from ccrag.errors import EmptyCandidatesError, InputError
 
-DEVELOPMENT = Path(__file__).parents[3] / "shared" / "data" / "longeval-rag" / "queries.jsonl"
+DEVELOPMENT = Path(__file__).parents[4] / "shared" / "data" / "longeval-rag" / "queries.jsonl"
 
 
 def write(path: Path, *records: object) -> Path:

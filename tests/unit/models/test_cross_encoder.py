@@ -6,7 +6,7 @@ import pytest
 
 from ccrag.errors import ModelError
 from ccrag.models.reranker import CrossEncoderReranker, load_reranker
-from tests.unit.tiny_models import MAX_TOKENS, save_model
+from tests.tiny_models import BERT_TOKENS, make_tiny_bert
 
 pytest.importorskip("sentence_transformers", reason="needs the extra ccrag[neural]")
 
@@ -14,7 +14,7 @@ pytest.importorskip("sentence_transformers", reason="needs the extra ccrag[neura
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     home = tmp_path_factory.mktemp("models")
-    return save_model(home / "tiny", "BertForSequenceClassification", num_labels=1)
+    return make_tiny_bert(home / "tiny", "BertForSequenceClassification", num_labels=1)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_a_long_text_has_its_best_windows_score(
 ) -> None:
     words = ["alpha", "beta", "gamma", "delta", "."] * 8 + ["epsilon", "epsilon", "delta"]
     found = reranker.scores("beta gamma", [" ".join(words)])
-    room = MAX_TOKENS - 2 - 3
+    room = BERT_TOKENS - 2 - 3
     windows, start = [], 0
     tokens = [3 if word == "epsilon" else 1 for word in words]
     while True:
@@ -65,13 +65,13 @@ def test_a_long_text_has_its_best_windows_score(
 
 
 def test_identity_and_limit(folder: str, reranker: CrossEncoderReranker, tmp_path: Path) -> None:
-    assert (reranker.model_id, reranker.max_tokens) == (folder, MAX_TOKENS)
+    assert (reranker.model_id, reranker.max_tokens) == (folder, BERT_TOKENS)
     assert load_reranker(folder, max_tokens=20).max_tokens == 20
-    assert load_reranker(folder, max_tokens=99).max_tokens == MAX_TOKENS
-    other = save_model(
+    assert load_reranker(folder, max_tokens=99).max_tokens == BERT_TOKENS
+    other = make_tiny_bert(
         tmp_path / "m", "BertForSequenceClassification", num_labels=1, model_max_length=9999
     )
-    assert load_reranker(other).max_tokens == MAX_TOKENS  # there are no more positions
+    assert load_reranker(other).max_tokens == BERT_TOKENS  # there are no more positions
     assert load_reranker(other).revision != reranker.revision
 
 
@@ -96,7 +96,7 @@ def test_the_revision_is_of_the_contents(folder: str, reranker: CrossEncoderRera
 def test_other_models_are_refused(
     kind: str, options: dict[str, int], message: str, tmp_path: Path
 ) -> None:
-    model = save_model(tmp_path / "m", kind, **options)
+    model = make_tiny_bert(tmp_path / "m", kind, **options)
     with pytest.raises(ModelError, match=message):
         load_reranker(model)
 

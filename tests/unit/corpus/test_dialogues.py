@@ -9,7 +9,7 @@ from ccrag.corpus.queries import read_queries
 from ccrag.errors import EmptyCandidatesError, InputError
 from ccrag.types import Candidates, Query, Turn
 
-SLICE = Path(__file__).parents[3] / "shared" / "data" / "mtrag-un" / "tasks.jsonl"
+SLICE = Path(__file__).parents[4] / "shared" / "data" / "mtrag-un" / "tasks.jsonl"
 INPUT = [
     {"speaker": "user", "text": "What is a bond?"},
     {"speaker": "agent", "text": "A loan to a company."},

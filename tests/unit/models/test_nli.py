@@ -10,8 +10,8 @@ from ccrag.errors import ModelError
 from ccrag.evaluation.entailment import NliScorer, entailment_measures
 from ccrag.evaluation.rundata import RunSentence
 from ccrag.models.nli import PAIRS_AT_ONCE, NliModel, entailment_label, load_nli
+from tests.tiny_models import BERT_TOKENS, make_tiny_bert
 from tests.unit.measured import answer, evidence, figure
-from tests.unit.tiny_models import MAX_TOKENS, save_model
 
 pytest.importorskip("sentence_transformers", reason="needs the extra ccrag[neural]")
 
@@ -21,7 +21,7 @@ CLASSIFIER = "BertForSequenceClassification"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_model(tmp_path_factory.mktemp("models") / "nli", CLASSIFIER, id2label=LABELS)
+    return make_tiny_bert(tmp_path_factory.mktemp("models") / "nli", CLASSIFIER, id2label=LABELS)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_it_is_the_softmax_at_the_label(
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_the_label_is_found_wherever_it_stands(position: int, tmp_path: Path) -> None:
     labels = {at: "entailment" if at == position else f"other {at}" for at in range(3)}
-    model = save_model(tmp_path / "m", CLASSIFIER, id2label=labels)
+    model = make_tiny_bert(tmp_path / "m", CLASSIFIER, id2label=labels)
     found = load_nli(model, device="cpu")("alpha", "beta gamma")
     assert found == pytest.approx(softmax(model, "alpha", "beta gamma")[position], abs=1e-6)
 
@@ -68,13 +68,13 @@ def test_not_entailment_is_another_label() -> None:
 
 @pytest.mark.parametrize("labels", [{0: "LABEL_0", 1: "LABEL_1"}, {0: "not_entailment", 1: "x"}])
 def test_a_model_without_the_label_is_refused(labels: dict[int, str], tmp_path: Path) -> None:
-    model = save_model(tmp_path / "m", CLASSIFIER, id2label=labels)
+    model = make_tiny_bert(tmp_path / "m", CLASSIFIER, id2label=labels)
     with pytest.raises(ModelError, match=f"has the labels {', '.join(labels.values())}; exactly"):
         load_nli(model)
 
 
 def test_other_models_are_refused(tmp_path: Path) -> None:
-    encoder = save_model(tmp_path / "encoder", "BertModel")
+    encoder = make_tiny_bert(tmp_path / "encoder", "BertModel")
     with pytest.raises(ModelError, match="is no cross-encoder but a BertModel"):
         load_nli(encoder)
     with pytest.raises(ModelError, match="no model folder '/nowhere/at/all'; copy its files here"):
@@ -83,7 +83,7 @@ def test_other_models_are_refused(tmp_path: Path) -> None:
 
 def test_of_a_long_premise_the_best_window_counts(folder: str, nli: NliModel) -> None:
     words = random.Random(7).choices(["alpha", "beta", "gamma", "delta", "."], k=45)
-    room = MAX_TOKENS - 3 - 2
+    room = BERT_TOKENS - 3 - 2
     # The overlap is wider than a window: the next one begins a word further on.
     windows = [" ".join(words[start : start + room]) for start in range(len(words) - room + 1)]
     found = [softmax(folder, window, "beta gamma")[1] for window in windows]
@@ -95,7 +95,7 @@ def test_of_a_long_premise_the_best_window_counts(folder: str, nli: NliModel) ->
 
 def test_of_a_long_hypothesis_every_window_must_be_entailed(folder: str, nli: NliModel) -> None:
     words = ["alpha", "beta", "gamma", "delta", ".", "alpha"] * 4
-    half = (MAX_TOKENS - 3) // 2
+    half = (BERT_TOKENS - 3) // 2
     parts = [" ".join(words[at : at + half]) for at in range(0, len(words), half)]
     found = [softmax(folder, "delta", part)[1] for part in parts]
     assert len(parts) == 3

@@ -10,7 +10,7 @@ from ccrag.evaluation.validate.tasks import read_tasks
 from ccrag.types import Candidates, Query
 from tests.unit.official import accepts
 
-SLICE = Path(__file__).parents[3] / "shared" / "data" / "mtrag-un" / "tasks.jsonl"
+SLICE = Path(__file__).parents[5] / "shared" / "data" / "mtrag-un" / "tasks.jsonl"
 TASKS = {"c<::>1": "And installment?"}
 TURNS = [{"speaker": "user", "text": "And installment?"}]
 KEYS = {

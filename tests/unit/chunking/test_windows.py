@@ -12,7 +12,7 @@ from ccrag.chunking.windows import whole_passages, window_passages
 from ccrag.text.words import passage_words
 from ccrag.types import Document, Passage, doc_id_of
 
-PAPERS = Path(__file__).parents[3] / "shared" / "data" / "longeval-rag" / "documents.jsonl"
+PAPERS = Path(__file__).parents[4] / "shared" / "data" / "longeval-rag" / "documents.jsonl"
 
 words = st.sampled_from(
     ["a", "Word", "end.", "x,", "你好。", "你好吗", "ก" * 40, "b" * 31, "😀", "e\u0301", "state-of",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ccrag.text.sections import find_headings, split_sections
 from ccrag.types import SectionPath
 
-PAPER = Path(__file__).parents[3] / "shared" / "data" / "evidence" / "attention.md"
+PAPER = Path(__file__).parents[4] / "shared" / "data" / "evidence" / "attention.md"
 
 lines = st.sampled_from(
     ["# A", "## B", "### C ##", "Title", "=====", "-----", "~~~~~", "```", "text.", "", "  ", "#x"]

@@ -60,7 +60,7 @@ def _earlier_count(text: str) -> int:
 
 def test_plain_prose_is_cut_where_words_are() -> None:
     prose = re.sub(
-        r"[^\x00-\x7f]", "", (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+        r"[^\x00-\x7f]", "", (Path(__file__).parents[3] / "README.md").read_text("utf-8")
     )
     assert cut_tokens(prose, at_most=NONE)[1] == _earlier_count(prose)
 

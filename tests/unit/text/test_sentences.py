@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ccrag.text.sentences import split_sentences
 
-PAPERS = Path(__file__).parents[3] / "shared" / "data" / "longeval-rag" / "documents.jsonl"
+PAPERS = Path(__file__).parents[4] / "shared" / "data" / "longeval-rag" / "documents.jsonl"
 
 texts = st.text() | st.text(alphabet=" \n.!?…。！a1A'\")]\u0301你「」、#-|", max_size=60)
 

@@ -14,7 +14,7 @@ from ccrag.evaluation.quotes import (
 )
 from ccrag.types import Span
 
-PAPER = Path(__file__).parents[3] / "shared" / "data" / "evidence"
+PAPER = Path(__file__).parents[4] / "shared" / "data" / "evidence"
 
 
 def test_white_space_dashes_and_quotation_marks_are_normalised() -> None:
