@@ -1,4 +1,4 @@
-"""What abstaining does to the wording of `mtrag`'s answers, for `benchmarks.answerability`."""
+"""What abstaining does to the variant of `mtrag`'s answers, for `benchmarks.answerability`."""
 
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path

@@ -23,14 +23,14 @@ import numpy as np
 import orjson
 
 from benchmarks.abstaining import effect
-from ccrag.answering.answerability import Features
+from ccrag.answering.answerability import AnswerabilityFeatures
 from ccrag.config.load import load_settings
 from ccrag.corpus.queries import read_queries
 from ccrag.evaluation.abstention_metrics import (
     MEASURES,
     NEVER,
     Array,
-    Figure,
+    FigureWithInterval,
     Sample,
     against_never,
     decisions,
@@ -40,7 +40,7 @@ from ccrag.evaluation.mtrag import read_answerability, read_relevant
 from ccrag.indexing.build import index_documents
 from ccrag.pipeline.calibrations import write_calibration
 from ccrag.pipeline.factory import open_to_calibrate
-from ccrag.training.calibration import Worth, calibrate, calibration_from, measure
+from ccrag.training.calibration import HeldOutDecisions, calibrate, calibration_from, measure
 from ccrag.training.logistic import fit, held_out, held_out_by
 from ccrag.types import JSON, Candidates, DocId, Query, QueryId
 
@@ -68,8 +68,8 @@ class Pool:
     name: str
     documents: Mapping[str, Sequence[DocId]]
     """By collection."""
-    features: Mapping[QueryId, Features]
-    worth: Worth
+    features: Mapping[QueryId, AnswerabilityFeatures]
+    worth: HeldOutDecisions
 
 
 def pool(name: str, corpus: Path, tasks: Path) -> Pool:
@@ -83,7 +83,7 @@ def pool(name: str, corpus: Path, tasks: Path) -> Pool:
     return Pool(name, ids, features, worth)
 
 
-def looked_at(name: str, queries: Sequence[Query]) -> dict[QueryId, Features]:
+def looked_at(name: str, queries: Sequence[Query]) -> dict[QueryId, AnswerabilityFeatures]:
     """Features of the queries' ways over the index `name`."""
     pipeline, measuring = open_to_calibrate(load_settings(PIPELINE), name)
     return measure(pipeline, measuring, queries)
@@ -150,7 +150,7 @@ def row(name: str, sample: Sample, said: Array, *, threshold: float = 0.5) -> st
     return f"| {name} | {' | '.join(cells)} | {gain} | {ranked_right(sample, said):.3f} |"
 
 
-def _cell(figure: Figure) -> str:
+def _cell(figure: FigureWithInterval) -> str:
     return f"{figure.value:.3f} ({figure.low:.2f}–{figure.high:.2f})"
 
 
@@ -233,7 +233,7 @@ def main() -> None:
         other = pool(REPLIES, Path(folder), tasks)
     both = joined(real.worth.sample, other.worth.sample)
     if len(sys.argv) > 2:
-        worth = Worth(both, held_out(both), {}, np.zeros(0))
+        worth = HeldOutDecisions(both, held_out(both), {}, np.zeros(0))
         calibration = calibration_from(fit(both), worth, load_settings(PIPELINE))
         write_calibration(calibration, Path(sys.argv[2]))
     lines = list(report(real, other, both, tasks))

@@ -1,5 +1,5 @@
 """
-What each wording of a dialogue, and each way to merge their lists, finds:
+What each variant of a dialogue, and each way to merge their lists, finds:
 `python -m benchmarks.dialogue FOLDER`, a folder with `tasks.jsonl` (MTRAGEval's tasks with the ids
 of their relevant passages) and `corpus/COLLECTION.jsonl`.
 
@@ -23,8 +23,8 @@ from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.mtrag import read_relevant
 from ccrag.evaluation.retrieval import retrieval_measure
 from ccrag.evaluation.rundata import RunData
-from ccrag.evaluation.significance import PerQuery, matrix
-from ccrag.formats.trec_run import Qrels
+from ccrag.evaluation.significance import FiguresPerQuery, matrix
+from ccrag.formats.trec_run import QrelsByQuery
 from ccrag.retrieval.fusion import highest, rrf
 from ccrag.types import QueryId, Ranking
 
@@ -32,18 +32,18 @@ MEASURES = ("nDCG@5", "R@10")
 PUBLISHED_DEPTH = 10
 SHIPPED_K = 5
 Merge = Callable[[Sequence[Ranking]], Ranking]
-Row = tuple[str, str, Mapping[str, PerQuery]]
+Row = tuple[str, str, Mapping[str, FiguresPerQuery]]
 """Section, name, and a figure per query for each measure."""
 
 
 class Scorer:
     """The measures of one ranking per query."""
 
-    def __init__(self, qrels: Qrels) -> None:
+    def __init__(self, qrels: QrelsByQuery) -> None:
         self._gold = Gold(dict.fromkeys(qrels, ""), qrels=qrels)
         self._measures = {name: retrieval_measure(name) for name in MEASURES}
 
-    def __call__(self, rankings: Mapping[QueryId, Ranking]) -> dict[str, PerQuery]:
+    def __call__(self, rankings: Mapping[QueryId, Ranking]) -> dict[str, FiguresPerQuery]:
         ranked = {
             query_id: tuple((hit.doc_id, hit.score) for hit in ranking)
             for query_id, ranking in rankings.items()
@@ -72,14 +72,14 @@ def published(rankings: Sequence[Ranking]) -> Ranking:
 
 
 def rows(lists: Lists, score: Scorer) -> Iterator[Row]:
-    """Every wording by source, then every merge."""
-    for wording in BM25:
-        yield "BM25", wording, score(merged(lists, [f"bm25:{wording}"], by_rrf(SHIPPED_K)))
-    for wording in DENSE:
-        yield "dense", wording, score(merged(lists, [f"dense:{wording}"], by_rrf(SHIPPED_K)))
-    for wording in DENSE:
-        both = [f"bm25:{wording}", f"dense:{wording}"]
-        yield "hybrid", wording, score(merged(lists, both, by_rrf(SHIPPED_K)))
+    """Every variant by source, then every merge."""
+    for variant in BM25:
+        yield "BM25", variant, score(merged(lists, [f"bm25:{variant}"], by_rrf(SHIPPED_K)))
+    for variant in DENSE:
+        yield "dense", variant, score(merged(lists, [f"dense:{variant}"], by_rrf(SHIPPED_K)))
+    for variant in DENSE:
+        both = [f"bm25:{variant}", f"dense:{variant}"]
+        yield "hybrid", variant, score(merged(lists, both, by_rrf(SHIPPED_K)))
     for source in ("bm25", "dense"):
         two = [f"{source}:original", f"{source}:rewrite"]
         name = f"{source}: question and rewrite"
@@ -90,7 +90,7 @@ def rows(lists: Lists, score: Scorer) -> Iterator[Row]:
         ("last two and decayed", ["last-two", "decayed"]),
         ("decayed and rewrite", ["decayed", "rewrite"]),
     ):
-        four = [f"{source}:{wording}" for source, wording in product(("bm25", "dense"), names)]
+        four = [f"{source}:{variant}" for source, variant in product(("bm25", "dense"), names)]
         for k in (SHIPPED_K, 60):
             yield "merges", f"both: {name}, RRF k={k}", score(merged(lists, four, by_rrf(k)))
     weights = (1.0, 1.0, 0.5, 0.5), (0.5, 0.5, 1.0, 1.0)
@@ -118,7 +118,7 @@ def _marks(found: Sequence[Row], measure: str) -> list[str]:
     return list(marks.values())
 
 
-def _mean(figures: PerQuery) -> float:
+def _mean(figures: FiguresPerQuery) -> float:
     return float(np.mean([figure for figure in figures.values() if figure is not None]))
 
 
@@ -135,9 +135,9 @@ def choose(by_decay: Mapping[str, Lists], score: Scorer) -> Iterator[str]:
 def _choices(
     by_decay: Mapping[str, Lists], score: Scorer
 ) -> Iterator[tuple[str, list[tuple[float, ...]]]]:
-    wordings: Iterable[tuple[str, ...]] = (("decayed",), ("rewrite",), ("decayed", "rewrite"))
+    variants: Iterable[tuple[str, ...]] = (("decayed",), ("rewrite",), ("decayed", "rewrite"))
     for (decay, lists), bm25, dense, k in product(
-        by_decay.items(), wordings, list(wordings), (3, 5, 10, 20, 60)
+        by_decay.items(), variants, list(variants), (3, 5, 10, 20, 60)
     ):
         names = [*(f"bm25:{w}" for w in bm25), *(f"dense:{w}" for w in dense)]
         found = score(merged(lists, names, by_rrf(k)))

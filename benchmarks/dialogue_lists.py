@@ -1,4 +1,4 @@
-"""Lists of every wording of MTRAGEval's judged tasks, from the engine, for `dialogue`."""
+"""Lists of every variant of MTRAGEval's judged tasks, from the engine, for `dialogue`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,8 +45,8 @@ def retrieve(folder: Path) -> dict[str, Lists]:
     return lists
 
 
-def _lists(queries: list[Query], wordings: tuple[str, ...], decay: str) -> Lists:
-    names = orjson.dumps(wordings).decode()
+def _lists(queries: list[Query], variants: tuple[str, ...], decay: str) -> Lists:
+    names = orjson.dumps(variants).decode()
     overrides = [f"variants.use={names}", f"variants.dense={names}", f"variants.decay={decay}"]
     pipeline = open_pipeline(load_settings("mtrag", overrides), NAME)
     found: dict[QueryId, Mapping[str, Ranking]] = {}

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.corpus import write_corpus
 from ccrag.config import ChunkingSettings, EncoderSettings
 from ccrag.corpus.scan import CorpusScan
-from ccrag.indexing.passages import cut_documents
+from ccrag.indexing.passages import chunked_documents
 from ccrag.models.base import Encoder, Matrix
 from ccrag.models.cache import VectorCache
 from ccrag.models.cached import CachedEncoder
@@ -57,7 +57,7 @@ def cut_texts(
     """The passages of a collection."""
     with CorpusScan([path]) as scan:
         documents = ((document, 0) for document in scan.documents())
-        for cut in cut_documents(documents, chunking, encoder, with_vectors=False):
+        for cut in chunked_documents(documents, chunking, encoder, with_vectors=False):
             yield from (passage.text for passage in cut.passages)
 
 
@@ -107,15 +107,15 @@ def _encode(model: TransformerModel | StaticTextModel, texts: Sequence[str]) -> 
     return CachedEncoder(model, EncoderSettings(), cache=None).encode_passages(texts).vectors
 
 
-def _best_runs(*ways: Callable[[], Matrix]) -> list[tuple[Matrix, float]]:
+def _best_runs(*states: Callable[[], Matrix]) -> list[tuple[Matrix, float]]:
     """What each way gives, and its shortest time; all of them in every round."""
-    rounds = [[_timed(way) for way in ways] for _ in range(ROUNDS)]
+    rounds = [[_timed(state) for state in states] for _ in range(ROUNDS)]
     return [min(runs, key=lambda run: run[1]) for runs in zip(*rounds, strict=True)]
 
 
-def _timed(way: Callable[[], Matrix]) -> tuple[Matrix, float]:
+def _timed(state: Callable[[], Matrix]) -> tuple[Matrix, float]:
     began = perf_counter()
-    found = way()
+    found = state()
     return found, perf_counter() - began
 
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from ccrag.chunking.block_windows import block_passages
 from ccrag.config import EncoderSettings
 from ccrag.corpus.load import LoadReport, find_files, read_documents
-from ccrag.evaluation.quote_stages import Context, QuoteEnd, context_chars, quote_way
-from ccrag.evaluation.rundata import Place
+from ccrag.evaluation.quote_stages import QuoteContext, QuoteEnd, context_chars, quote_result
+from ccrag.evaluation.rundata import PassageSpan
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import load_encoder
 from ccrag.models.reranker import Reranker, load_reranker
@@ -33,7 +33,7 @@ from ccrag.retrieval.neighbours import with_neighbours
 from ccrag.retrieval.token_match import match_scores, token_weights
 from ccrag.text.analysis import terms
 from ccrag.text.markup import passage_search_text, passage_searched, plain, query_parts
-from ccrag.types import Document, Part, Passage
+from ccrag.types import Document, Passage, WeightedText
 
 Scores = NDArray[np.float64]
 MAX_CHARS = (800, 1_200, 2_000)
@@ -101,7 +101,7 @@ class Signals:
         self._sentence_tokens = self._tokens.token_vectors([sentence for _, sentence in owned])
 
     def of(self, question: str) -> dict[str, Scores]:
-        asked = terms(" ".join(part.text for part in query_parts((Part(question, 1.0),))))
+        asked = terms(" ".join(part.text for part in query_parts((WeightedText(question, 1.0),))))
         [vector] = self._encoder.encode_queries([question]).vectors
         [tokens] = self._tokens.token_vectors([plain(question)])
         weights = token_weights(tokens, self._text_tokens)
@@ -128,8 +128,8 @@ class Signals:
         return scores
 
 
-def _place(passage: Passage) -> Place:
-    return Place(passage.doc_id, passage.start, passage.end)
+def _place(passage: Passage) -> PassageSpan:
+    return PassageSpan(passage.doc_id, passage.start, passage.end)
 
 
 def measure(
@@ -146,17 +146,17 @@ def measure(
     reciprocal = chars = 0.0
     for order, question in zip(orders, questions, strict=True):
         read = with_neighbours(order[:depth], passages, width=neighbours)
-        context = Context([_place(p) for p in order], depth, [_place(p) for p in read])
-        ways = [
-            way
+        context = QuoteContext([_place(p) for p in order], depth, [_place(p) for p in read])
+        states = [
+            state
             for item in question["evidence"]
-            if (way := quote_way(item["quote"], document.doc_id, document.text, context))
+            if (state := quote_result(item["quote"], document.doc_id, document.text, context))
         ]
-        good = sum(way.end is QuoteEnd.FOUND for way in ways)
-        whole += good == len(ways)
+        good = sum(state.end is QuoteEnd.FOUND for state in states)
+        whole += good == len(states)
         found += good
-        quotes += len(ways)
-        reciprocal += max((1 / way.rank for way in ways if way.rank), default=0.0)
+        quotes += len(states)
+        reciprocal += max((1 / state.rank for state in states if state.rank), default=0.0)
         chars += context_chars(context.read)
     count = len(questions)
     return whole / count, found / max(1, quotes), reciprocal / count, chars / count
@@ -175,16 +175,17 @@ def main() -> None:
     questions = [orjson.loads(line) for line in given.questions.read_bytes().splitlines()]
     encoder = load_encoder(EncoderSettings(model=given.encoder))
     reranker = load_reranker(given.reranker) if given.reranker else None
-    ways = dict(WAYS) | ({RERANKED: lambda s: s["model"]} if reranker else {})
+    states = dict(WAYS) | ({RERANKED: lambda s: s["model"]} if reranker else {})
     print("| chars | overlap | way | top + neighbours | QR | ER | MRR | characters |")  # noqa: T201
     print("|---|---|---|---|---|---|---|---|")  # noqa: T201
     for max_chars, overlap in product(MAX_CHARS, OVERLAP_CHARS):
         passages = block_passages(document, max_chars=max_chars, overlap_chars=overlap)
         signals = Signals(passages, encoder, reranker)
         scores = [signals.of(question[given.language]) for question in questions]
-        for name, way in ways.items():
+        for name, state in states.items():
             orders = [
-                [passages[at] for at in np.argsort(-way(score), kind="stable")] for score in scores
+                [passages[at] for at in np.argsort(-state(score), kind="stable")]
+                for score in scores
             ]
             for depth, neighbours in product(DEPTHS, NEIGHBOURS):
                 qr, er, mrr, chars = measure(

@@ -16,7 +16,7 @@ from ccrag.engine.bulk import ITEMS_PER_REQUEST
 from ccrag.engine.hits import passage_source
 from ccrag.engine.templates import put_templates
 from ccrag.indexing.build import index_documents
-from ccrag.indexing.passages import cut_documents
+from ccrag.indexing.passages import chunked_documents
 
 NAME = "bench"
 PLAIN = "ccrag-bench-plain-passages-ready"
@@ -26,7 +26,9 @@ def passages(path: Path) -> list[dict[str, Any]]:
     """The ready-made passages of a corpus, as bulk actions."""
     with CorpusScan([path]) as scan:
         counted = ((document, 0) for document in scan.documents())
-        cut = cut_documents(counted, load_settings("default").chunking, None, with_vectors=False)
+        cut = chunked_documents(
+            counted, load_settings("default").chunking, None, with_vectors=False
+        )
         found = [passage for item in cut for passage in item.passages]
     return [{"_index": PLAIN, "_id": p.passage_id, **passage_source(p)} for p in found]
 

@@ -9,7 +9,7 @@ from opensearchpy import OpenSearch
 from benchmarks.corpus import QUESTIONS
 from ccrag.config.load import load_settings
 from ccrag.engine.index import open_index
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 from ccrag.pipeline.pipeline import Pipeline
 from ccrag.pipeline.state import Failure
 from ccrag.types import Candidates, Query
@@ -57,7 +57,7 @@ def queries(documents: int) -> list[Query]:
 def report(client: OpenSearch, name: str, documents: int) -> Iterator[tuple[str, str]]:
     """Rows of the table: what was measured, and the figure."""
     settings = load_settings("rrf-no-rerank")
-    index = open_index(client, name, recipe_of(settings), settings.engine, command="")
+    index = open_index(client, name, index_spec(settings), settings.engine, command="")
     pipeline = Pipeline(settings, index)
     asked = queries(documents)
     _answer(pipeline, asked)

@@ -80,7 +80,7 @@ async def crowd(url: str, process: psutil.Process, load: Load, arguments: "Argum
     limits = httpx2.Limits(max_connections=arguments.clients)
     async with httpx2.AsyncClient(base_url=url, timeout=90, limits=limits) as http:
         tasks = [one_client(http, number, ends, load) for number in range(arguments.clients)]
-        await asyncio.gather(*tasks, watch(process, ends, load, arguments))
+        await asyncio.gather(*tasks, on_stage(process, ends, load, arguments))
 
 
 async def one_client(http: httpx2.AsyncClient, number: int, ends: float, load: Load) -> None:
@@ -118,7 +118,9 @@ def note_return(load: Load, began: float) -> None:
         load.lost_s = perf_counter() - load.killed_at
 
 
-async def watch(process: psutil.Process, ends: float, load: Load, arguments: "Arguments") -> None:
+async def on_stage(
+    process: psutil.Process, ends: float, load: Load, arguments: "Arguments"
+) -> None:
     """Look at the server's memory once a second; kill the node when its time has come."""
     kill_at = ends - arguments.seconds * 2 / 3
     while perf_counter() < ends:

@@ -17,10 +17,10 @@ from ccrag.config.load import load_settings
 from ccrag.engine.index import Index
 from ccrag.models.base import Encoded, Encoder
 from ccrag.models.encoder import load_encoder
-from ccrag.pipeline.expansion import encode_wordings, put_wordings
+from ccrag.pipeline.expansion import encode_variants, set_variants
 from ccrag.pipeline.factory import open_pipeline
-from ccrag.pipeline.state import Way
-from ccrag.pipeline.unit_selection import UnitReading
+from ccrag.pipeline.state import QueryState
+from ccrag.pipeline.unit_selection import UnitSelector
 from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Query, Result
 
@@ -80,15 +80,15 @@ def _read(
     """What linked reading finds under `settings`, from rankings that are there already."""
     limit = settings.budget.model_copy(update={"max_tokens": budget})
     limited = settings.model_copy(update={"budget": limit})
-    ways = [Way(result.query) for result in results]
-    for way, result in zip(ways, results, strict=True):
-        put_wordings(way, limited)
-        way.ranking = result.ranking
+    states = [QueryState(result.query) for result in results]
+    for state, result in zip(states, results, strict=True):
+        set_variants(state, limited)
+        state.ranking = result.ranking
         best = result.ranking.top(limited.rerank.shortlist)
-        way.passages = {hit.passage_id: result.passages[hit.passage_id] for hit in best}
-    encode_wordings(ways, limited, encoder)
-    UnitReading(limited, index, encoder, estimate_tokens).read(ways)
-    return [found.all_in(way.query_id, way.read) for way in ways]
+        state.passages = {hit.passage_id: result.passages[hit.passage_id] for hit in best}
+    encode_variants(states, limited, encoder)
+    UnitSelector(limited, index, encoder, estimate_tokens).read(states)
+    return [found.all_in(state.query_id, state.read) for state in states]
 
 
 def cross_validated(names: Sequence[str], values: np.ndarray) -> Iterator[str]:

@@ -26,8 +26,8 @@ Panel = Mapping[str, Sequence[float]]
 
 def plot(panels: Mapping[str, Panel], budgets: Sequence[int]) -> str:
     """The panels side by side over one legend; budgets on a scale of doublings."""
-    ways = list(next(iter(panels.values())))
-    width, height = WIDTH * len(panels), HEIGHT + LINE * len(ways) + 10
+    states = list(next(iter(panels.values())))
+    width, height = WIDTH * len(panels), HEIGHT + LINE * len(states) + 10
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
@@ -36,11 +36,11 @@ def plot(panels: Mapping[str, Panel], budgets: Sequence[int]) -> str:
     for at, (title, panel) in enumerate(panels.items()):
         parts += [f'<g transform="translate({at * WIDTH} 0)">', *_panel(title, panel, budgets)]
         parts.append("</g>")
-    for at, way in enumerate(ways):
+    for at, state in enumerate(states):
         y = HEIGHT + LINE * at + 8
         colour = COLOURS[at % len(COLOURS)]
         parts.append(f'<rect x="{LEFT}" y="{y - 5}" width="22" height="4" fill="{colour}"/>')
-        parts.append(f'<text x="{LEFT + 30}" y="{y + 2}">{escape(way)}</text>')
+        parts.append(f'<text x="{LEFT + 30}" y="{y + 2}">{escape(state)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

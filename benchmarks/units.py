@@ -33,7 +33,7 @@ from benchmarks.unit_quotes import Gold, QuotesFound
 from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
 from ccrag.engine.indexes import drop_index
-from ccrag.evaluation.significance import PerQuery, matrix
+from ccrag.evaluation.significance import FiguresPerQuery, matrix
 from ccrag.indexing.build import index_documents
 from ccrag.pipeline.factory import open_pipeline
 from ccrag.types import JSON, Candidates, DocId, Query, QueryId, Result
@@ -89,18 +89,18 @@ def _lines(path: Path) -> Iterator[JSON]:
 def measure(queries: Sequence[Query], found: QuotesFound) -> Figures:
     """What every way finds at every budget."""
     figures: Figures = {}
-    for way, (pipeline, overrides) in WAYS.items():
+    for state, (pipeline, overrides) in WAYS.items():
         for budget in BUDGETS:
             settings = load_settings(pipeline, [*overrides, f"budget.max_tokens={budget}"])
             asked = open_pipeline(settings, NAME).run(queries, answering=False)
             results = [outcome for outcome in asked if isinstance(outcome, Result)]
-            figures.setdefault(way, {})[budget] = {
+            figures.setdefault(state, {})[budget] = {
                 result.query.query_id: found.all_in(
                     result.query.query_id, [result.passages[at] for at in result.read]
                 )
                 for result in results
             }
-            sys.stderr.write(f"{way}, {budget}: {len(results)} questions\n")
+            sys.stderr.write(f"{state}, {budget}: {len(results)} questions\n")
     return figures
 
 
@@ -114,27 +114,27 @@ def table(figures: Figures, groups: Groups) -> Iterator[str]:
         for group, ids in groups.items()
         for budget in BUDGETS
     }
-    for way, by_budget in figures.items():
+    for state, by_budget in figures.items():
         cells = []
         for budget in BUDGETS:
             shares = (
-                f"{share(by_budget[budget], ids):.3f}{marks[group, budget][way]}".lstrip("0")
+                f"{share(by_budget[budget], ids):.3f}{marks[group, budget][state]}".lstrip("0")
                 for group, ids in groups.items()
             )
             cells.append(" / ".join(shares))
-        yield f"| {way} | {' | '.join(cells)} |"
+        yield f"| {state} | {' | '.join(cells)} |"
 
 
-def differences(figures: Figures, ids: Sequence[QueryId], way: str) -> Iterator[str]:
+def differences(figures: Figures, ids: Sequence[QueryId], state: str) -> Iterator[str]:
     """How far a way is from the best passages at each budget, with interval and p."""
     for budget in BUDGETS:
-        runs: dict[str, PerQuery] = {
+        runs: dict[str, FiguresPerQuery] = {
             name: {q: by[budget][q] for q in ids} for name, by in figures.items()
         }
         for found in matrix(runs, baseline=next(iter(runs))):
-            if found.other == way:
+            if found.other == state:
                 yield (
-                    f"{way}, {budget:,} tokens: {found.difference:+.3f} "
+                    f"{state}, {budget:,} tokens: {found.difference:+.3f} "
                     f"[{found.low:+.3f}, {found.high:+.3f}], better on {found.higher}, worse on "
                     f"{found.lower} of {found.n}, p {found.p:.3f}, after Holm {found.p_holm:.3f}"
                 )
@@ -145,8 +145,10 @@ def share(found: Mapping[QueryId, float], ids: Sequence[QueryId]) -> float:
     return sum(found[query_id] for query_id in ids) / len(ids)
 
 
-def _marks(ways: Mapping[str, Mapping[QueryId, float]], ids: Sequence[QueryId]) -> dict[str, str]:
-    runs: dict[str, PerQuery] = {w: {q: found[q] for q in ids} for w, found in ways.items()}
+def _marks(states: Mapping[str, Mapping[QueryId, float]], ids: Sequence[QueryId]) -> dict[str, str]:
+    runs: dict[str, FiguresPerQuery] = {
+        w: {q: found[q] for q in ids} for w, found in states.items()
+    }
     marks = dict.fromkeys(runs, "")
     for comparison in matrix(runs, baseline=next(iter(runs))):
         if comparison.significant():
@@ -212,12 +214,12 @@ def write(out: Path, lines: Sequence[str], figures: Figures, groups: Groups) -> 
     """Table, plot and the figures behind them."""
     panels = {
         f"{len(ids)} questions that need {group}": {
-            way: [share(by_budget[budget], ids) for budget in BUDGETS]
-            for way, by_budget in figures.items()
+            state: [share(by_budget[budget], ids) for budget in BUDGETS]
+            for state, by_budget in figures.items()
         }
         for group, ids in groups.items()
     }
-    plain = {way: {str(b): found for b, found in by.items()} for way, by in figures.items()}
+    plain = {state: {str(b): found for b, found in by.items()} for state, by in figures.items()}
     out.mkdir(parents=True, exist_ok=True)
     (out / "table.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (out / "figures.json").write_bytes(orjson.dumps(plain))

@@ -127,7 +127,7 @@ class IndexMissingError(EngineError):
 
     Args:
         alias: what was looked for.
-        built: the recipes that the index holds instead, sorted; none: it does not exist.
+        built: the index specs that the index holds instead, sorted; none: it does not exist.
     """
 
     def __init__(self, message: str, *, alias: str = "", built: Iterable[str] = ()) -> None:

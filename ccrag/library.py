@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from ccrag.config.load import load_settings
-from ccrag.corpus.in_memory import GivenDocuments
+from ccrag.corpus.in_memory import InMemoryCorpus
 from ccrag.engine.client import Notify, silent
 from ccrag.errors import ONE_QUESTION, InputError, UnknownDocumentError
 from ccrag.indexing.build import OpenCorpus, add_corpus, index_corpus, open_files
@@ -194,7 +194,7 @@ class Library:
         index = self.pipeline.index
         found = index.documents(Candidates.whole_index(), [doc_id])
         if doc_id not in found:
-            raise UnknownDocumentError(ONE_QUESTION, [doc_id], index=index.facts.name)
+            raise UnknownDocumentError(ONE_QUESTION, [doc_id], index=index.info.name)
         return found[doc_id]
 
 
@@ -218,7 +218,7 @@ def make_query(
 def _opener(documents: Iterable[Document] | Sequence[Path]) -> OpenCorpus:
     """Return what opens documents given as values, or as files."""
     paths, values = _parted(documents)
-    return open_files(paths) if paths else lambda: GivenDocuments(values)
+    return open_files(paths) if paths else lambda: InMemoryCorpus(values)
 
 
 def _parted(

@@ -262,8 +262,8 @@ class Query:
         require_text(self.text, what=f"query {self.query_id!r}: the question")
 
 
-class Part(NamedTuple):
-    """A text of a wording, and the weight of its score."""
+class WeightedText(NamedTuple):
+    """A text of a variant, and the weight of its score."""
 
     text: str
     weight: float
@@ -271,17 +271,17 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One wording of a query; `name` says which, e.g. `original`, `keywords`, `feedback`."""
+    """One variant of a query; `name` says which, e.g. `original`, `keywords`, `feedback`."""
 
     name: str
     text: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[WeightedText, ...] = ()
     """What is searched instead of `text`, if given: a passage's score is the weighted sum."""
 
     @property
-    def searched(self) -> tuple[Part, ...]:
+    def searched(self) -> tuple[WeightedText, ...]:
         """Return the parts, or the text alone with weight 1."""
-        return self.parts or (Part(self.text, 1.0),)
+        return self.parts or (WeightedText(self.text, 1.0),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,7 +448,7 @@ class Answerability:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A query's way: wordings, every ranking, notes, seconds per stage, calls to models."""
+    """A query's way: variants, every ranking, notes, seconds per stage, calls to models."""
 
     variants: tuple[Variant, ...]
     rankings: tuple[Ranking, ...]

@@ -12,7 +12,7 @@ from ccrag.llm.request import ChatRequest
 from ccrag.models.base import Encoded, Matrix, OnProgress, TokenVectors
 from ccrag.models.batches import unit_rows
 from ccrag.models.cached import ModelOutput
-from ccrag.models.reranker import Scores
+from ccrag.models.reranker import RerankScores
 
 
 class HashEncoder:
@@ -96,9 +96,9 @@ class OverlapReranker:
     revision = "1"
     max_tokens = 512
 
-    def scores(self, query: str, texts: Sequence[str]) -> Scores:
+    def scores(self, query: str, texts: Sequence[str]) -> RerankScores:
         asked = set(query.lower().split())
-        return Scores([float(len(asked & set(text.lower().split()))) for text in texts])
+        return RerankScores([float(len(asked & set(text.lower().split()))) for text in texts])
 
 
 class QuotingLlm:

@@ -43,7 +43,7 @@ def _read(number: str, block: str) -> ShortFact:
     return ShortFact(f"{language}-{number}", language, question, fact, text)
 
 
-def candidates_of(fact: ShortFact, facts: list[ShortFact]) -> list[str]:
+def candidates_of(fact: ShortFact, info: list[ShortFact]) -> list[str]:
     """The document of `fact` and those that follow it, from the first on after the last."""
-    at = facts.index(fact)
-    return [facts[(at + step) % len(facts)].doc_id for step in range(OTHERS + 1)]
+    at = info.index(fact)
+    return [info[(at + step) % len(info)].doc_id for step in range(OTHERS + 1)]

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterable
 
 from ccrag.config import EngineSettings
-from ccrag.engine.build import CutDocument
+from ccrag.engine.build import ChunkedDocument
 from ccrag.types import Candidates, Document, Passage, Query, Span, make_passage_id
 
 TOKEN_VARIABLE = "CCRAG_ENGINE__TOKEN"
@@ -50,6 +50,6 @@ def whole_passage(doc: Document, *, edges: int = 0) -> Passage:
     )
 
 
-def whole_passages(documents: Iterable[Document]) -> list[CutDocument]:
+def whole_passages(documents: Iterable[Document]) -> list[ChunkedDocument]:
     """Documents cut into one passage each, as `build` takes them."""
-    return [CutDocument(doc, 0, [whole_passage(doc)]) for doc in documents]
+    return [ChunkedDocument(doc, 0, [whole_passage(doc)]) for doc in documents]

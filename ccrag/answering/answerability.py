@@ -16,7 +16,7 @@ from ccrag.retrieval.bm25 import idf
 from ccrag.text.analysis import term_set, unique_terms
 from ccrag.types import Passage, Ranking, Turn
 
-Features = Mapping[str, float]
+AnswerabilityFeatures = Mapping[str, float]
 Weigh = Callable[[str], float]
 
 DEPTH = 5
@@ -26,11 +26,11 @@ CROSS_ENCODER, ENTAILMENT = "cross-encoder", "entailment"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AnswerabilityInput:
     """What is looked at; every text and passage is one the pipeline itself had before it."""
 
     question: str
-    """The wording that evidence was chosen by."""
+    """The variant that evidence was chosen by."""
     turn: str
     """The question as it was put; of a dialogue, its last turn."""
     turns: tuple[Turn, ...]
@@ -52,7 +52,7 @@ class Seen:
     """Best cosine of the question and a sentence of the evidence; None: nothing compares them."""
 
 
-def features(seen: Seen) -> dict[str, float]:
+def features(seen: AnswerabilityInput) -> dict[str, float]:
     """
     Return the figures; which there are depends on the pipeline alone, not on the query.
 
@@ -78,7 +78,7 @@ def features(seen: Seen) -> dict[str, float]:
     return {**_shape(seen), **_overlap(seen), **_dialogue(seen)}
 
 
-def _shape(seen: Seen) -> dict[str, float]:
+def _shape(seen: AnswerabilityInput) -> dict[str, float]:
     """Return how the scores fall, and how far the lists agree."""
     found = {
         "bm25-top": _mean(log1p(scores[0]) if scores else 0.0 for scores in seen.bm25),
@@ -92,7 +92,7 @@ def _shape(seen: Seen) -> dict[str, float]:
     return found
 
 
-def _overlap(seen: Seen) -> dict[str, float]:
+def _overlap(seen: AnswerabilityInput) -> dict[str, float]:
     """Return how much of what is asked stands in what was found."""
     weigh = _idf([unique_terms(passage.text) for passage in seen.shortlist])
     asked, put = unique_terms(seen.question), unique_terms(seen.turn)
@@ -108,7 +108,7 @@ def _overlap(seen: Seen) -> dict[str, float]:
     return found if seen.closest is None else {**found, "sentence-top": seen.closest}
 
 
-def _dialogue(seen: Seen) -> dict[str, float]:
+def _dialogue(seen: AnswerabilityInput) -> dict[str, float]:
     """Return what the question is like in its dialogue."""
     put = unique_terms(seen.turn)
     before = {term for turn in seen.turns for term in unique_terms(turn.text)}

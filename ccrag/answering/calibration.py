@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ccrag.answering.answerability import Features
+from ccrag.answering.answerability import AnswerabilityFeatures
 from ccrag.errors import InvariantError
 from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.types import Answerability
@@ -40,7 +40,7 @@ class Calibration:
     figures: Mapping[str, Any]
     """What it was worth on queries held back; for people."""
 
-    def contributions(self, features: Features) -> dict[str, float]:
+    def contributions(self, features: AnswerabilityFeatures) -> dict[str, float]:
         """
         Return what each feature adds to the log-odds that the candidates do not answer.
 
@@ -55,7 +55,9 @@ class Calibration:
             for name, weight in self.weights.items()
         }
 
-    def decide(self, features: Features, *, label: str, threshold: float) -> Answerability:
+    def decide(
+        self, features: AnswerabilityFeatures, *, label: str, threshold: float
+    ) -> Answerability:
         """Return the decision; `label` says in the record whose it is."""
         contributions = self.contributions(features)
         return Answerability(

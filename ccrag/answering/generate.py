@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ccrag.answering.citations import DraftSentence, assemble
-from ccrag.answering.replies import STAGE, Reading, better, read_reply
+from ccrag.answering.replies import STAGE, ParsedReply, better, read_reply
 from ccrag.answering.support import SupportCheck, checked
 from ccrag.errors import InvariantError, UnusableReplyError
-from ccrag.llm.calls import Ask, call_record
+from ccrag.llm.calls import AskModel, call_record
 from ccrag.llm.history import history_lines
 from ccrag.llm.prompts import Prompt
 from ccrag.llm.quote import quoted, quoted_object
@@ -72,7 +72,7 @@ def generate(
     evidence: Sequence[Evidence],
     passages: Mapping[PassageId, Passage],
     generation: Generation,
-    ask: Ask,
+    ask: AskModel,
     *,
     units: Sequence[Unit] = (),
 ) -> Generated:
@@ -120,7 +120,7 @@ def _too_weak(evidence: Sequence[Evidence], min_score: float | None) -> str | No
     return None
 
 
-def _declined(reading: Reading, asks_back: str) -> tuple[Note, ...]:
+def _declined(reading: ParsedReply, asks_back: str) -> tuple[Note, ...]:
     if not reading.declined:
         return ()
     if asks_back:
@@ -129,8 +129,8 @@ def _declined(reading: Reading, asks_back: str) -> tuple[Note, ...]:
 
 
 def _ask_and_read(
-    request: ChatRequest, evidence: Sequence[Evidence], generation: Generation, ask: Ask
-) -> tuple[Reading, tuple[ModelCall, ...]]:
+    request: ChatRequest, evidence: Sequence[Evidence], generation: Generation, ask: AskModel
+) -> tuple[ParsedReply, tuple[ModelCall, ...]]:
     others = other_ids(evidence, generation.prompt)
     reply = ask(request)
     reading = read_reply_of(reply, evidence, others)
@@ -147,7 +147,7 @@ def _ask_and_read(
 
 def read_reply_of(
     reply: ChatReply, evidence: Sequence[Evidence], others: Collection[str] = ()
-) -> Reading:
+) -> ParsedReply:
     """
     Return what a reply says.
 
@@ -251,7 +251,7 @@ def answer_schema(evidence_ids: Sequence[str], *, clarify: bool = False) -> Repl
     return ReplySchema("answer", reply)
 
 
-def retry_request(request: ChatRequest, reply: str, reading: Reading) -> ChatRequest | None:
+def retry_request(request: ChatRequest, reply: str, reading: ParsedReply) -> ChatRequest | None:
     """
     Return the request that tells the model what was wrong with its reply; None when nothing was.
     """

@@ -34,7 +34,7 @@ DECLINED = frozenset({"false", "no"})
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedReply:
     """What a reply says."""
 
     drafts: tuple[DraftSentence, ...] = ()
@@ -55,7 +55,7 @@ class Reading:
 
 def read_reply(
     text: str, evidence: Sequence[Evidence], *, other_ids: Collection[str] = ()
-) -> Reading:
+) -> ParsedReply:
     """
     Return the sentences of a reply to a generation request, and what was wrong with them.
 
@@ -70,22 +70,22 @@ def read_reply(
     found = find_json(text, wanted=_is_answer)
     if found is None:
         note = Note(STAGE, f"reply: {NO_JSON}: {short_repr(text)}")
-        return Reading(complaints=(NO_JSON,), notes=(note,))
+        return ParsedReply(complaints=(NO_JSON,), notes=(note,))
     value, notes = found.value, [Note(STAGE, f"reply: {repair}") for repair in found.repairs]
     sentences = _sentences_of(value)
     if _declines(value):
         if sentences:
             notes.append(Note(STAGE, f"declined; its {len(sentences)} sentences are left out"))
         asks_back = _asks_back(value.get("clarify"))
-        return Reading(declined=True, asks_back=asks_back, notes=tuple(notes))
-    reading = _read_sentences(sentences, _Shown(evidence, other_ids), notes)
+        return ParsedReply(declined=True, asks_back=asks_back, notes=tuple(notes))
+    reading = _read_sentences(sentences, _ShownEvidence(evidence, other_ids), notes)
     if found.values == 1:
         return reading
     complaint = f"it holds {found.values} JSON answers where one was asked for"
     return replace(reading, complaints=(complaint, *reading.complaints))
 
 
-def better(first: Reading, second: Reading) -> Reading:
+def better(first: ParsedReply, second: ParsedReply) -> ParsedReply:
     """
     Return the reading that counts after a second reply, with the notes of both.
 
@@ -133,7 +133,9 @@ def _sentences_of(value: Any) -> list[Any]:
     return inner if isinstance(inner, list) else [inner]
 
 
-def _read_sentences(sentences: Sequence[object], shown: "_Shown", notes: Sequence[Note]) -> Reading:
+def _read_sentences(
+    sentences: Sequence[object], shown: "_ShownEvidence", notes: Sequence[Note]
+) -> ParsedReply:
     drafts: list[DraftSentence] = []
     complaints: list[str] = []
     told = list(notes)
@@ -152,7 +154,7 @@ def _read_sentences(sentences: Sequence[object], shown: "_Shown", notes: Sequenc
             told.append(Note(STAGE, left_out))
     if not drafts and not complaints:
         complaints.append(NO_SENTENCES)
-    return Reading(tuple(drafts), complaints=tuple(complaints), notes=tuple(told))
+    return ParsedReply(tuple(drafts), complaints=tuple(complaints), notes=tuple(told))
 
 
 def _parts(sentence: object) -> tuple[str, object]:
@@ -172,7 +174,7 @@ def _plain(text: str) -> str:
     return " ".join(_MARKERS.sub("", line).split())
 
 
-class _Shown:
+class _ShownEvidence:
     """The evidence that a model was shown, and what its ids may be mistaken for."""
 
     def __init__(self, evidence: Sequence[Evidence], other_ids: Collection[str]) -> None:

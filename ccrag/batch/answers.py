@@ -16,7 +16,7 @@ ReplyOf = Callable[[str], JSON | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingRequest:
     """A query that cannot be answered before this request has a reply."""
 
     request: ChatRequest
@@ -34,7 +34,9 @@ class _NoReplyError(Exception):
         self.request = request
 
 
-def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Result | Waiting:
+def answer(
+    prepared: Prepared, generation: Generation, reply_of: ReplyOf
+) -> Result | PendingRequest:
     """
     Return the result of a query, by the same course as at once; or the request it waits for.
 
@@ -65,9 +67,9 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
             result.query, evidence, result.passages, generation, ask, units=result.units
         )
     except _NoReplyError as missing:
-        return Waiting(missing.request, again=len(asked) > 1)
+        return PendingRequest(missing.request, again=len(asked) > 1)
     except UnusableReplyError as error:
-        return Waiting(asked[-1], again=len(asked) > 1, unusable=error.reason)
+        return PendingRequest(asked[-1], again=len(asked) > 1, unusable=error.reason)
     trace = replace(
         result.trace,
         notes=(*result.trace.notes, *generated.notes),
@@ -81,4 +83,4 @@ def answer(prepared: Prepared, generation: Generation, reply_of: ReplyOf) -> Res
 def first_request(result: Result, generation: Generation) -> ChatRequest | None:
     """Return what a model is asked first for `result`; None: nothing, its evidence is too weak."""
     outcome = answer(Prepared(result, None), generation, lambda _: None)
-    return outcome.request if isinstance(outcome, Waiting) else None
+    return outcome.request if isinstance(outcome, PendingRequest) else None

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ccrag.answering.generate import Generation
 from ccrag.answering.support import Support
-from ccrag.batch.answers import Waiting, answer
+from ccrag.batch.answers import PendingRequest, answer
 from ccrag.batch.folder import PartRecord, Work, by_custom_id
-from ccrag.batch.pending import Standing, write_requests
+from ccrag.batch.pending import BatchProgress, write_requests
 from ccrag.batch.replies import ReadLines, read_lines
 from ccrag.batch.submit import check_server
 from ccrag.config import Settings
@@ -24,7 +24,7 @@ from ccrag.llm.batch_client import BatchProvider, ProviderBatch
 from ccrag.pipeline.answering import generation_of
 from ccrag.pipeline.state import Failure
 from ccrag.runs.files import Written, entry_of, write_files
-from ccrag.runs.journal import Entry
+from ccrag.runs.journal import JournalEntry
 from ccrag.runs.status import RunState, other_run, run_status
 from ccrag.types import Query
 
@@ -88,28 +88,28 @@ def collect(
                 under_way.append(batch)
     generation = generation_of(settings, support=support, prompt=work.manifest.prompt)
     # What waits does not depend on the support of what came: no model has to look twice.
-    standing = write_requests(work, generation_of(settings, prompt=work.manifest.prompt))
-    missing = _missing(work, standing)
+    progress = write_requests(work, generation_of(settings, prompt=work.manifest.prompt))
+    missing = _missing(work, progress)
     written = Written()
-    if standing.answered:
+    if progress.answered:
         out.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = write_files(
             out,
             _entries(work, generation, settings),
             settings,
             identity=work.manifest.head,
-            facts=work.manifest.index,
+            info=work.manifest.index,
             prompt=work.manifest.prompt,
             failures=missing,
         )
     return CollectReport(
         written=written,
         queries=len(work.manifest.queries),
-        answered=standing.answered,
+        answered=progress.answered,
         missing=missing,
         ended=tuple(ended),
         under_way=tuple(under_way),
-        to_submit=standing.to_submit,
+        to_submit=progress.to_submit,
     )
 
 
@@ -175,12 +175,12 @@ def _take(
     return record
 
 
-def _missing(work: Work, standing: Standing) -> tuple[Failure, ...]:
+def _missing(work: Work, progress: BatchProgress) -> tuple[Failure, ...]:
     """Return queries without an answer, with the reason, in the order they were asked."""
     why = dict(work.manifest.failures)
     sent = by_custom_id(work.parts("sent"))
     ended = by_custom_id(work.parts("ended"))
-    for query in standing.waiting:
+    for query in progress.waiting:
         if query.custom_id in sent:
             why[query.query_id] = f"{sent[query.custom_id].batch_id} is under way"
         elif (unusable := work.unusable(query.custom_id)) is not None:
@@ -197,9 +197,9 @@ def _missing(work: Work, standing: Standing) -> tuple[Failure, ...]:
     return tuple(Failure(query_id, ModelError(why[query_id])) for query_id in in_order)
 
 
-def _entries(work: Work, generation: Generation, settings: Settings) -> Iterator[Entry]:
+def _entries(work: Work, generation: Generation, settings: Settings) -> Iterator[JournalEntry]:
     """Yield what the files hold about each answered query, in the order asked."""
     for _, prepared in work.queries():
         outcome = answer(prepared, generation, work.reply)
-        if not isinstance(outcome, Waiting):
+        if not isinstance(outcome, PendingRequest):
             yield entry_of(outcome, settings)

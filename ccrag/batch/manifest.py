@@ -13,7 +13,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from ccrag.config import PipelineSettings, Settings
-from ccrag.engine.index import IndexFacts
+from ccrag.engine.index import IndexInfo
 from ccrag.errors import ConfigError, InputError
 from ccrag.llm.prompts import Prompt
 from ccrag.runs.files import pipeline_json, replacing
@@ -35,7 +35,7 @@ class Manifest:
     settings: JSON
     """Stages, output, provider and limits, as a pipeline's TOML would hold them; no secrets."""
     prompt: Prompt
-    index: IndexFacts
+    index: IndexInfo
     queries: tuple[QueryId, ...]
     """All that were asked, in order."""
     failures: tuple[tuple[QueryId, str], ...]
@@ -66,7 +66,7 @@ _PREPARED = TypeAdapter(Prepared)
 def manifest_of(
     settings: Settings,
     prompt: Prompt,
-    index: IndexFacts,
+    index: IndexInfo,
     *,
     identity: RunIdentity,
     queries: tuple[QueryId, ...],

@@ -21,7 +21,7 @@ class RequestLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BatchPart:
     """The requests of one batch."""
 
     part_id: str
@@ -42,7 +42,7 @@ def split(
     tries: Mapping[str, int],
     max_requests: int,
     max_bytes: int,
-) -> Iterator[Part]:
+) -> Iterator[BatchPart]:
     """
     Yield the requests in order, in parts as full as the limits allow.
 
@@ -73,8 +73,8 @@ def split(
         yield _part(taken, tries)
 
 
-def _part(requests: Sequence[RequestLine], tries: Mapping[str, int]) -> Part:
+def _part(requests: Sequence[RequestLine], tries: Mapping[str, int]) -> BatchPart:
     custom_ids = tuple(request.custom_id for request in requests)
     tried = [[custom_id, tries.get(custom_id, 0)] for custom_id in custom_ids]
     part_id = hashlib.blake2b(orjson.dumps(tried), digest_size=16).hexdigest()
-    return Part(part_id, custom_ids, tuple(request.line for request in requests))
+    return BatchPart(part_id, custom_ids, tuple(request.line for request in requests))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ccrag.answering.generate import Generation
-from ccrag.batch.answers import Waiting, answer
+from ccrag.batch.answers import PendingRequest, answer
 from ccrag.batch.folder import Work, by_custom_id
 from ccrag.batch.parts import request_line
 from ccrag.runs.files import replacing
@@ -21,7 +21,7 @@ class WaitingQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BatchProgress:
     """How far the queries of a batch have come."""
 
     answered: tuple[Query, ...]
@@ -30,7 +30,7 @@ class Standing:
     """Requests that are neither answered nor under way; equal ones count once."""
 
 
-def write_requests(work: Work, generation: Generation) -> Standing:
+def write_requests(work: Work, generation: Generation) -> BatchProgress:
     """Write the requests that are to be submitted, each once, and return how far everything is."""
     answered: list[Query] = []
     waiting: list[WaitingQuery] = []
@@ -39,7 +39,7 @@ def write_requests(work: Work, generation: Generation) -> Standing:
     with replacing(work.requests_path) as file:
         for query_id, prepared in work.queries():
             outcome = answer(prepared, generation, work.reply)
-            if not isinstance(outcome, Waiting):
+            if not isinstance(outcome, PendingRequest):
                 answered.append(outcome.query)
                 continue
             request = request_line(outcome.request)
@@ -49,4 +49,4 @@ def write_requests(work: Work, generation: Generation) -> Standing:
             if request.custom_id not in written and request.custom_id not in sent:
                 written.add(request.custom_id)
                 file.write(request.line + b"\n")
-    return Standing(tuple(answered), tuple(waiting), len(written))
+    return BatchProgress(tuple(answered), tuple(waiting), len(written))

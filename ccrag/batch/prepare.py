@@ -29,7 +29,7 @@ from ccrag.pipeline.answering import generation_of
 from ccrag.pipeline.pipeline import Pipeline
 from ccrag.pipeline.state import Failure
 from ccrag.runs.identity import run_identity
-from ccrag.runs.journal import Entry, Journal
+from ccrag.runs.journal import Journal, JournalEntry
 from ccrag.runs.run import answer_into, check_ids
 from ccrag.types import Query, Result
 
@@ -75,8 +75,8 @@ def prepare(
         raise ConfigError("a batch asks a language model: pass --set answer.generator=llm")
     check_ids(queries)
     generation = generation_of(settings)
-    facts = pipeline.index.facts
-    identity = run_identity(settings, facts, queries)
+    info = pipeline.index.info
+    identity = run_identity(settings, info, queries)
     run = identity.digest
     with locked(folder):
         _make_room(folder, run, overwrite=overwrite)
@@ -92,19 +92,19 @@ def prepare(
         manifest = manifest_of(
             settings,
             generation.prompt,
-            facts,
+            info,
             identity=identity,
             queries=tuple(query.query_id for query in queries),
             failures=tuple((failure.query_id, str(failure.error)) for failure in failures),
         )
         write_manifest(manifest, folder)
         with opened(folder, manifest) as prepared:
-            standing = write_requests(prepared, generation)
+            progress = write_requests(prepared, generation)
     return PrepareReport(
         queries=len(queries),
         prepared=len(queries) - len(failures),
         resumed=resumed,
-        requests=standing.to_submit,
+        requests=progress.to_submit,
         failures=tuple(failures),
     )
 
@@ -136,7 +136,7 @@ def _make_room(folder: Path, run: str, *, overwrite: bool) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def _entry(result: Result, generation: Generation) -> Entry:
+def _entry(result: Result, generation: Generation) -> JournalEntry:
     """Return what the journal keeps of a query, and by which request its reply will be known."""
     request = first_request(result, generation)
     prepared = Prepared(result, request.digest if request else None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from ccrag.batch.folder import PartRecord, Work, by_custom_id
-from ccrag.batch.parts import Part, RequestLine, split
+from ccrag.batch.parts import BatchPart, RequestLine, split
 from ccrag.config import BatchSettings
 from ccrag.errors import ConfigError, InputError
 from ccrag.llm.batch_client import BatchProvider
@@ -94,7 +94,7 @@ def _plan(work: Work, limits: BatchSettings) -> None:
         work.put_part(PartRecord(part.part_id, part.custom_ids))
 
 
-def _write_part(work: Work, part: Part) -> None:
+def _write_part(work: Work, part: BatchPart) -> None:
     path = work.part_path(part.part_id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     with replacing(path) as file:

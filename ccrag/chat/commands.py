@@ -11,7 +11,7 @@ NAMES: tuple[CommandName, ...] = get_args(CommandName)
 HELP = """\
 A line is a question; it may lean on the ones before it.
 /docs [WORDS]  the documents that may be read, * before those cited; with WORDS, by their titles
-/why           how the last answer came about: wordings, ranks, evidence, notes
+/why           how the last answer came about: variants, ranks, evidence, notes
 /new           forget the dialogue so far; its file keeps it
 /help          this list
 /quit          end (so does Ctrl-D); Ctrl-C gives up the answer under way
@@ -19,7 +19,7 @@ A question that begins with / is asked with a space before it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChatQuestion:
     """Something to be answered."""
 
     text: str
@@ -34,7 +34,7 @@ class Command:
     """What stands behind it; `docs` alone takes any."""
 
 
-def read_line(line: str) -> Question | Command | None:
+def read_line(line: str) -> ChatQuestion | Command | None:
     """
     Return what `line` means; None if it is blank.
 
@@ -46,7 +46,7 @@ def read_line(line: str) -> Question | Command | None:
     if not line.strip():
         return None
     if not line.startswith("/"):
-        return Question(line.strip())
+        return ChatQuestion(line.strip())
     name, _, words = line[1:].strip().partition(" ")
     if name not in NAMES:
         known = ", ".join(f"/{known}" for known in NAMES)

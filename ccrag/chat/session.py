@@ -15,7 +15,7 @@ import platformdirs
 from ccrag.chat.exchanges import Conversation, Exchange
 from ccrag.chat.file import ChatFile
 from ccrag.config import ChatSettings, PipelineSettings
-from ccrag.config.stages import TurnWording
+from ccrag.config.stages import TurnVariantName
 from ccrag.engine.indexes import Listed
 from ccrag.errors import InputError
 from ccrag.library import Library, make_query
@@ -27,7 +27,7 @@ LISTED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ChatOutcome:
     """What came of a question."""
 
     result: Result
@@ -36,7 +36,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class ReadableDocuments:
     """Documents that a chat may read."""
 
     documents: tuple[Listed, ...]
@@ -77,7 +77,7 @@ class Chat:
         """Candidates that the index does not hold, where settings let them pass."""
         self.conversation = Conversation() if file is None else file.read()
 
-    def ask(self, text: str) -> Reply:
+    def ask(self, text: str) -> ChatOutcome:
         """
         Answer a question that may lean on the dialogue; the exchange becomes part of it.
 
@@ -95,7 +95,7 @@ class Chat:
             except InputError as error:
                 unsaved = error
         self.conversation = self.conversation.and_then(exchange)
-        return Reply(result, unsaved)
+        return ChatOutcome(result, unsaved)
 
     def begin_anew(self) -> None:
         """
@@ -110,7 +110,7 @@ class Chat:
         if self._file is not None:
             self._file.append_new()
 
-    def documents(self, words: str = "") -> Readable:
+    def documents(self, words: str = "") -> ReadableDocuments:
         """
         Return the documents that may be read: those cited, then others by id.
 
@@ -125,7 +125,7 @@ class Chat:
         first = {doc_id: Listed(doc_id, title, None) for doc_id, title in cited.items()}
         listed = {document.doc_id: document for document in page.documents}
         shown = listed if words.strip() else first | listed
-        return Readable(
+        return ReadableDocuments(
             documents=tuple(shown.values()),
             cited=frozenset(cited),
             total=self.total,
@@ -135,18 +135,18 @@ class Chat:
     @property
     def total(self) -> int:
         """Return how many documents may be read."""
-        facts, candidates = self._library.pipeline.index.facts, self.candidates
+        info, candidates = self._library.pipeline.index.info, self.candidates
         if candidates.doc_ids is not None:
             return len(candidates.doc_ids)
         if candidates.collection is not None:
-            return facts.collections[candidates.collection]
-        return facts.documents
+            return info.collections[candidates.collection]
+        return info.documents
 
 
 def reads_turns(settings: PipelineSettings) -> bool:
-    """Tell whether a pipeline searches or reads by a wording that earlier turns have a part in."""
+    """Tell whether a pipeline searches or reads by a variant that earlier turns have a part in."""
     searched = {name.partition(":")[2] for name in settings.list_names()}
-    return not {settings.variants.question, *searched}.isdisjoint(get_args(TurnWording))
+    return not {settings.variants.question, *searched}.isdisjoint(get_args(TurnVariantName))
 
 
 def new_file(index: str, settings: ChatSettings, *, now: datetime) -> Path:

@@ -21,7 +21,7 @@ from ccrag.version import __version__
 
 FORMAT = 1
 IDS_SHOWN = 3
-Record = TypeVar("Record", bound=BaseModel)
+RecordType = TypeVar("RecordType", bound=BaseModel)
 
 
 class _Candidates(BaseModel):
@@ -45,7 +45,7 @@ class _Candidates(BaseModel):
         return f"--docs {','.join(self.doc_ids[:IDS_SHOWN])}{more}"
 
 
-class _Head(BaseModel):
+class _HeadRecord(BaseModel):
     """The first line, as far as it is read."""
 
     chat: Literal[1]
@@ -71,13 +71,13 @@ class _Evidence(BaseModel):
     score: float
 
 
-class _Place(BaseModel):
+class _PassageRecord(BaseModel):
     passage_id: str
     doc_id: str
     title: str
 
 
-class _Wording(BaseModel):
+class _VariantRecord(BaseModel):
     name: str
     text: str
 
@@ -101,15 +101,15 @@ class _Call(BaseModel):
     digest: str
 
 
-class _Told(BaseModel):
+class _ExchangeRecord(BaseModel):
     """An exchange's record, as far as it is shown or built upon."""
 
     query: str
     answer: list[_Sentence]
     references: list[str]
     evidence: list[_Evidence]
-    read: list[_Place]
-    variants: list[_Wording]
+    read: list[_PassageRecord]
+    variants: list[_VariantRecord]
     rankings: list[_Ranking]
     notes: list[_Note]
     seconds: dict[str, float]
@@ -127,11 +127,11 @@ class _Told(BaseModel):
         return self
 
 
-class _Line(BaseModel):
+class _TranscriptLine(BaseModel):
     """A line after the first: one of the two."""
 
     new: Literal[True] | None = None
-    exchange: _Told | None = None
+    exchange: _ExchangeRecord | None = None
     turns_read: int = 0
 
     @model_validator(mode="after")
@@ -167,7 +167,7 @@ class Ground:
         Raises:
             InputError: it does not; says what to give instead.
         """
-        head = _parsed(_Head, line)
+        head = _parsed(_HeadRecord, line)
         wrong: str | None = None
         if head.index != self.index:
             wrong = f"index {head.index!r}; give --index {head.index}"
@@ -197,12 +197,12 @@ def read_exchange(line: bytes) -> Exchange | None:
     Raises:
         InputError: it is damaged.
     """
-    read = _parsed(_Line, line)
+    read = _parsed(_TranscriptLine, line)
     told: JSON | None = orjson.loads(line).get("exchange")
     return None if told is None else Exchange(told, read.turns_read)
 
 
-def _parsed(kind: type[Record], line: bytes) -> Record:
+def _parsed(kind: type[RecordType], line: bytes) -> RecordType:
     try:
         return kind.model_validate_json(line, strict=True)
     except ValidationError as error:

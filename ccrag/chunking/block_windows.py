@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ccrag.chunking.blocks import Block, Kind, find_blocks
+from ccrag.chunking.blocks import Block, BlockKind, find_blocks
 from ccrag.chunking.chunks import cut_before, passages_of
 from ccrag.text.sections import find_headings, sections_below
 from ccrag.text.sentences import split_sentences
@@ -112,7 +112,7 @@ def _with_captions(blocks: Sequence[Block]) -> Iterator[list[Block]]:
         yield together
 
 
-def _belongs(kinds: Sequence[Kind], kind: Kind) -> bool:
+def _belongs(kinds: Sequence[BlockKind], kind: BlockKind) -> bool:
     """
     Tell whether a block of `kind` goes with those before it: one caption, and what it is about.
     """

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from ccrag.text.sections import Heading, find_headings
 
-Kind = Literal[
+BlockKind = Literal[
     "heading",
     "paragraph",
     "list",
@@ -28,7 +28,7 @@ Kind = Literal[
 class Block(NamedTuple):
     """`text[start:end]`, with the white space after it."""
 
-    kind: Kind
+    kind: BlockKind
     start: int
     end: int
 
@@ -37,7 +37,7 @@ _CAPTION = (
     r"(?:\*\*|_)?(?:table|figure|fig\.|algorithm|listing|scheme|box|tabelle|abbildung|tableau)"
     r"[ \u00a0](?:(?:[a-z]\.?)?\d+(?:\.\d+)*|[ivx]+)(?:\*\*|_)?[.:\u2014|]|[表图圖][ \u00a0]?\d+"
 )
-_STARTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+_STARTS: tuple[tuple[BlockKind, re.Pattern[str]], ...] = (
     ("code", re.compile(r"`{3,}|~{3,}")),
     ("formula", re.compile(r"\$\$|\\\[|\\begin\{(?:equation|align|gather|multline|eqnarray)\*?\}")),
     ("table", re.compile(r"<table\b", re.IGNORECASE)),
@@ -108,9 +108,9 @@ def _between(text: str, start: int, end: int, *, cited: bool) -> Iterator[Block]
         yield Block("reference" if cited else kind, at, after)
 
 
-def _starts(text: str, start: int, end: int) -> Iterator[tuple[Kind, int]]:
+def _starts(text: str, start: int, end: int) -> Iterator[tuple[BlockKind, int]]:
     """Yield the kind of each block and where it begins."""
-    kind: Kind | None = None
+    kind: BlockKind | None = None
     closing: re.Pattern[str] | None = None
     rows = _ANYTHING
     for at, line in _lines(text, start, end):
@@ -140,7 +140,7 @@ def _lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         at = after
 
 
-def _begun_after(kind: Kind | None, line: str) -> Kind | None:
+def _begun_after(kind: BlockKind | None, line: str) -> BlockKind | None:
     """
     Return the kind of block that `line` begins inside or after a block of `kind`; None: it goes on.
     """
@@ -152,7 +152,7 @@ def _begun_after(kind: Kind | None, line: str) -> Kind | None:
     return begun if begun in _NEW_ANYWHERE else None
 
 
-def _opening_of(line: str, kind: Kind) -> str | None:
+def _opening_of(line: str, kind: BlockKind) -> str | None:
     """Return what of `line` opens a block that blank lines do not end."""
     if kind not in ("code", "formula", "table"):
         return None

@@ -20,7 +20,7 @@ _SPACES = re.compile(r"\s+")
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
-class Cutter:
+class SentenceChunker:
     """Weighs the sentences of one text against a cap, and cuts those above it."""
 
     def __init__(self, text: str, *, max_words: int) -> None:

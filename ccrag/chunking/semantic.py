@@ -2,7 +2,7 @@
 Chunking where the meaning changes: semantic and topic-shift passages. Pure.
 
 Sentence vectors come from the caller; no model is loaded or chosen here. In two steps, so that the
-sentences of many documents can be encoded in one call: `cut_sentences`, then one of the two
+sentences of many documents can be encoded in one call: `chunk_sentences`, then one of the two
 `group_…` functions with the vectors of its `texts`.
 """
 
@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ccrag.chunking.chunks import Cutter, passages_of, sentences_by_section
+from ccrag.chunking.chunks import SentenceChunker, passages_of, sentences_by_section
 from ccrag.errors import InvariantError, ModelError
 from ccrag.types import Document, Passage, SectionPath, Span
 
@@ -33,7 +33,7 @@ class _Joins(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CutSection:
+class SectionChunks:
     """One section's sentences, those above the cap cut, and what each takes of the cap."""
 
     path: SectionPath
@@ -42,11 +42,11 @@ class CutSection:
 
 
 @dataclass(frozen=True, slots=True)
-class CutSentences:
+class DocumentChunks:
     """A document's sentences, ready to be encoded and then grouped."""
 
     document: Document
-    sections: tuple[CutSection, ...]
+    sections: tuple[SectionChunks, ...]
     max_words: int
 
     @property
@@ -57,18 +57,18 @@ class CutSentences:
         return [text[start:end].strip() for start, end in spans]
 
 
-def cut_sentences(document: Document, *, max_words: int) -> CutSentences:
+def chunk_sentences(document: Document, *, max_words: int) -> DocumentChunks:
     """Return the sentences of `document` by section; none if its text is white space."""
-    cutter = Cutter(document.text, max_words=max_words)
+    cutter = SentenceChunker(document.text, max_words=max_words)
     sections = []
     for path, sentences in sentences_by_section(document.text):
         spans, weights = zip(*cutter.pieces(sentences), strict=True)
-        sections.append(CutSection(path, spans, weights))
-    return CutSentences(document, tuple(sections), max_words)
+        sections.append(SectionChunks(path, spans, weights))
+    return DocumentChunks(document, tuple(sections), max_words)
 
 
 def group_semantic(
-    cut: CutSentences, vectors: Vectors, *, threshold: float, edges: int = 0
+    cut: DocumentChunks, vectors: Vectors, *, threshold: float, edges: int = 0
 ) -> list[Passage]:
     """
     Return passages that each sentence joins while it is close to what they already hold.
@@ -92,7 +92,7 @@ def group_semantic(
 
 
 def group_topic_shift(
-    cut: CutSentences, vectors: Vectors, *, threshold: float, edges: int = 0
+    cut: DocumentChunks, vectors: Vectors, *, threshold: float, edges: int = 0
 ) -> list[Passage]:
     """
     Return passages cut where neighbouring sentences differ.
@@ -107,7 +107,7 @@ def group_topic_shift(
     return _group(cut, vectors, joins, edges=edges)
 
 
-def _group(cut: CutSentences, vectors: Vectors, joins: _Joins, *, edges: int) -> list[Passage]:
+def _group(cut: DocumentChunks, vectors: Vectors, joins: _Joins, *, edges: int) -> list[Passage]:
     doc_id, count = cut.document.doc_id, sum(len(section.sentences) for section in cut.sections)
     if len(vectors) != count:
         raise InvariantError(f"document {doc_id!r}: {len(vectors)} vectors for {count} sentences")
@@ -119,7 +119,7 @@ def _group(cut: CutSentences, vectors: Vectors, joins: _Joins, *, edges: int) ->
 
 
 def _runs(
-    cut: CutSentences, vectors: Vectors, joins: _Joins
+    cut: DocumentChunks, vectors: Vectors, joins: _Joins
 ) -> Iterator[tuple[SectionPath, Sequence[Span]]]:
     first = 0
     for section in cut.sections:

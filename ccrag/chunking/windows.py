@@ -7,7 +7,7 @@ pieces then stand as sentences of their own. Documents that are passages already
 
 from collections.abc import Iterator, Sequence
 
-from ccrag.chunking.chunks import Cutter, passages_of, sentences_by_section
+from ccrag.chunking.chunks import SentenceChunker, passages_of, sentences_by_section
 from ccrag.types import Document, Passage, SectionPath, Span
 
 CHUNKER_VERSION = 2
@@ -15,7 +15,7 @@ CHUNKER_VERSION = 2
 
 
 def _windows(
-    sentences: Sequence[Span], cutter: Cutter, *, max_words: int, overlap: int
+    sentences: Sequence[Span], cutter: SentenceChunker, *, max_words: int, overlap: int
 ) -> Iterator[Sequence[Span]]:
     """Yield the windows over one section's sentences, those above the cap cut."""
     if cutter.holds(sentences):
@@ -80,7 +80,7 @@ def whole_passages(document: Document, *, edges: int = 0) -> list[Passage]:
 def _runs(
     text: str, *, max_words: int, overlap: int
 ) -> Iterator[tuple[SectionPath, Sequence[Span]]]:
-    cutter = Cutter(text, max_words=max_words)
+    cutter = SentenceChunker(text, max_words=max_words)
     for path, sentences in sentences_by_section(text):
         for window in _windows(sentences, cutter, max_words=max_words, overlap=overlap):
             yield path, window

@@ -6,37 +6,37 @@ import typer
 
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import (
-    Collection,
-    Docs,
-    DocsFile,
-    IndexName,
-    Overrides,
-    PipelineName,
-    WholeIndex,
+    CollectionOption,
+    DocsFileOption,
+    DocsOption,
+    IndexNameOption,
+    OverridesOption,
+    PipelineNameOption,
+    WholeIndexOption,
     pipeline_settings,
     read_candidates,
 )
 from ccrag.cli.output import print_json
 
-Text = Annotated[str, typer.Argument(help="The question.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Explain = Annotated[
+QuestionArgument = Annotated[str, typer.Argument(help="The question.")]
+JsonAnswerOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+ExplainOption = Annotated[
     bool, typer.Option("--explain", help="Show variants, each stage's rank, notes and seconds.")
 ]
 
 
 def search(
-    text: Text,
-    index: IndexName,
-    docs: Docs = None,
-    docs_file: DocsFile = None,
-    whole_index: WholeIndex = False,
-    collection: Collection = None,
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
+    text: QuestionArgument,
+    index: IndexNameOption,
+    docs: DocsOption = None,
+    docs_file: DocsFileOption = None,
+    whole_index: WholeIndexOption = False,
+    collection: CollectionOption = None,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
     top_n: Annotated[int, typer.Option("--top", min=1, help="Passages to print.")] = 10,
-    as_json: AsJson = False,
-    explain: Explain = False,
+    as_json: JsonAnswerOption = False,
+    explain: ExplainOption = False,
     show_body: Annotated[
         bool, typer.Option("--show-body", help="Print the search requests and send nothing.")
     ] = False,
@@ -64,16 +64,16 @@ def search(
 
 
 def ask(
-    text: Text,
-    index: IndexName,
-    docs: Docs = None,
-    docs_file: DocsFile = None,
-    whole_index: WholeIndex = False,
-    collection: Collection = None,
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
-    as_json: AsJson = False,
-    explain: Explain = False,
+    text: QuestionArgument,
+    index: IndexNameOption,
+    docs: DocsOption = None,
+    docs_file: DocsFileOption = None,
+    whole_index: WholeIndexOption = False,
+    collection: CollectionOption = None,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
+    as_json: JsonAnswerOption = False,
+    explain: ExplainOption = False,
 ) -> None:
     """
     Answer a question from the candidate documents, with citations.
@@ -96,14 +96,14 @@ def ask(
 
 
 def evidence(
-    text: Text,
-    index: IndexName,
-    docs: Docs = None,
-    docs_file: DocsFile = None,
-    whole_index: WholeIndex = False,
-    collection: Collection = None,
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
+    text: QuestionArgument,
+    index: IndexNameOption,
+    docs: DocsOption = None,
+    docs_file: DocsFileOption = None,
+    whole_index: WholeIndexOption = False,
+    collection: CollectionOption = None,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
 ) -> None:
     """
     Print the evidence for a question as JSON: spans with section, page and offsets, and what next.

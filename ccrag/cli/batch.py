@@ -8,11 +8,11 @@ import typer
 from ccrag.cli.calls import calls_line
 from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
 from ccrag.cli.options import (
-    IndexName,
-    Overrides,
-    Overwrite,
-    PipelineName,
-    Verbose,
+    IndexNameOption,
+    OverridesOption,
+    OverwriteOption,
+    PipelineNameOption,
+    VerboseOption,
     pipeline_settings,
 )
 from ccrag.cli.progress import progress_bar
@@ -27,23 +27,25 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Answers of a language model by provider batch.")
 
 SHOWN = 10
-Folder = Annotated[Path, typer.Argument(help="The folder that `ccrag batch prepare` wrote.")]
+FolderArgument = Annotated[
+    Path, typer.Argument(help="The folder that `ccrag batch prepare` wrote.")
+]
 
 
 @app.command()
 def prepare(
     queries: Annotated[Path, typer.Argument(help="Query file: ids, texts, candidate documents.")],
-    index: IndexName,
+    index: IndexNameOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the batch.")],
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Begin anew where another batch lies.")
     ] = False,
     whole_index: Annotated[
         bool, typer.Option("--all", help="Queries without candidates may use the whole index.")
     ] = False,
-    verbose: Verbose = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """
     Retrieve evidence for a query file and write the requests for a language model.
@@ -54,13 +56,13 @@ def prepare(
     """
     from ccrag.batch import prepare as step
     from ccrag.corpus.queries import read_queries
-    from ccrag.pipeline.answering import EvidenceOnly
+    from ccrag.pipeline.answering import NoAnswerGenerator
     from ccrag.pipeline.factory import open_pipeline
 
     with user_errors():
         settings = pipeline_settings(pipeline, overrides, index=index)
         asked = read_queries(queries, whole_index=whole_index)
-        opened = open_pipeline(settings, index, notify=notify, writer=EvidenceOnly())
+        opened = open_pipeline(settings, index, notify=notify, generator=NoAnswerGenerator())
         with progress_bar("preparing", len(asked)) as on_progress:
             report = step.prepare(
                 opened, asked, out, settings, overwrite=overwrite, on_progress=on_progress
@@ -69,7 +71,7 @@ def prepare(
 
 
 @app.command()
-def submit(folder: Folder, overrides: Overrides = None) -> None:
+def submit(folder: FolderArgument, overrides: OverridesOption = None) -> None:
     """
     Send what waits to the provider, in as many batches as its limits need.
 
@@ -92,7 +94,7 @@ def submit(folder: Folder, overrides: Overrides = None) -> None:
 
 
 @app.command()
-def status(folder: Folder, overrides: Overrides = None) -> None:
+def status(folder: FolderArgument, overrides: OverridesOption = None) -> None:
     """
     Show how the batches stand at the provider; changes nothing.
 
@@ -112,9 +114,9 @@ def status(folder: Folder, overrides: Overrides = None) -> None:
 
 @app.command()
 def collect(
-    folder: Folder,
+    folder: FolderArgument,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the run's files.")],
-    overrides: Overrides = None,
+    overrides: OverridesOption = None,
     forget: Annotated[
         list[str] | None,
         typer.Option(
@@ -123,8 +125,8 @@ def collect(
             help="Wait for this batch no longer; ask its requests anew.",
         ),
     ] = None,
-    overwrite: Overwrite = False,
-    verbose: Verbose = False,
+    overwrite: OverwriteOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """
     Fetch the replies of ended batches and write the same files as `ccrag run`.

@@ -8,12 +8,12 @@ import typer
 
 from ccrag.cli.errors import check_room, notify, user_errors
 from ccrag.cli.options import (
-    Collection,
-    IndexName,
-    Overrides,
-    Overwrite,
-    PipelineName,
-    WholeIndex,
+    CollectionOption,
+    IndexNameOption,
+    OverridesOption,
+    OverwriteOption,
+    PipelineNameOption,
+    WholeIndexOption,
     pipeline_settings,
 )
 from ccrag.cli.progress import progress_bar
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ccrag.evaluation.abstention_metrics import Decisions
-    from ccrag.training.calibration import Worth
+    from ccrag.training.calibration import HeldOutDecisions
     from ccrag.training.logistic import Fitted
 
 
 def calibrate(
     queries: Annotated[Path, typer.Argument(help="Query file, or MTRAGEval's tasks.")],
-    index: IndexName,
+    index: IndexNameOption,
     out: Annotated[Path, typer.Option("--out", "-o", help="File for the calibration (.json).")],
     answerable: Annotated[
         Path | None,
@@ -36,8 +36,8 @@ def calibrate(
             help="JSONL query_id, answerable. Default: the tasks' own field answerability."
         ),
     ] = None,
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
     cross_encoder: Annotated[
         bool,
         typer.Option("--cross-encoder", help="The model of `reranker` gives a feature, too."),
@@ -47,9 +47,9 @@ def calibrate(
         typer.Option(metavar="MODEL", help="An entailment model that gives a feature, too."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides what is held back when.")] = 0,
-    whole_index: WholeIndex = False,
-    collection: Collection = None,
-    overwrite: Overwrite = False,
+    whole_index: WholeIndexOption = False,
+    collection: CollectionOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """
     Learn from judged queries when to abstain, and say what that is worth on queries held back.
@@ -73,59 +73,59 @@ def calibrate(
         asked = read_queries(queries, whole_index=whole_index, collection=collection)
         texts = {query.query_id: query.text for query in asked}
         known = mtrag.with_ids_of(texts, read_answerable(answerable or queries))
-        opened, measuring = open_to_calibrate(
+        opened, extractor = open_to_calibrate(
             settings, index, cross_encoder=cross_encoder, nli=nli, notify=notify
         )
         with progress_bar("looking", len(asked)) as on_progress:
-            features = measure(opened, measuring, asked, on_progress=on_progress)
-        fitted, worth = learn(features, asked, known, seed=seed)
-        write_calibration(calibration_from(fitted, worth, settings, nli=nli), out)
-    _report(fitted, worth)
+            features = measure(opened, extractor, asked, on_progress=on_progress)
+        fitted, held_out = learn(features, asked, known, seed=seed)
+        write_calibration(calibration_from(fitted, held_out, settings, nli=nli), out)
+    _report(fitted, held_out)
     notify(f"use it with --set answer.answerability={out}")
 
 
-def _report(fitted: "Fitted", worth: "Worth") -> None:
+def _report(fitted: "Fitted", held_out: "HeldOutDecisions") -> None:
     from ccrag.cli.render import console
 
-    held = worth.sample
+    held = held_out.sample
     typer.echo(
         f"{len(held.query_ids)} judged queries, {int(held.unanswerable.sum())} of them "
         f"unanswerable; each decided by what was learnt without its dialogue"
     )
-    console().print(_worth_table(worth))
-    compared = worth.against_never(0.5)
+    console().print(_held_out_table(held_out))
+    compared = held_out.against_never(0.5)
     if compared is not None:
         typer.echo(
             f"accuracy, abstaining from .5, against never: {compared.difference:+.3f} "
             f"({compared.low:+.3f} to {compared.high:+.3f}), p = {compared.p:.4f}; "
-            f"pairs ranked right: {worth.ranked_right():.3f}"
+            f"pairs ranked right: {held_out.ranked_right():.3f}"
         )
     if compared is None or compared.difference <= 0 or not compared.significant():
         notify("on what was held back this is not reliably better than never abstaining")
-    typer.echo("; ".join(_counts(worth.at(0.5))))
-    if worth.unjudged.size:
-        share = float((worth.unjudged >= 0.5).mean())
-        typer.echo(f"{worth.unjudged.size} queries of neither kind: abstained from {share:.3f}")
+    typer.echo("; ".join(_counts(held_out.at(0.5))))
+    if held_out.unjudged.size:
+        share = float((held_out.unjudged >= 0.5).mean())
+        typer.echo(f"{held_out.unjudged.size} queries of neither kind: abstained from {share:.3f}")
     console().print(_weights_table(fitted))
 
 
-def _worth_table(worth: "Worth") -> "Table":
+def _held_out_table(held_out: "HeldOutDecisions") -> "Table":
     from ccrag.training.calibration import THRESHOLDS
 
     table = _table("abstain", *("precision", "recall", "F1", "accuracy"))
-    rows = [("never", worth.never()), ("always", worth.always())]
-    rows += [(f"from {threshold:g}", worth.at(threshold)) for threshold in THRESHOLDS]
-    for name, found in (*rows, *_by_collection(worth)):
+    rows = [("never", held_out.never()), ("always", held_out.always())]
+    rows += [(f"from {threshold:g}", held_out.at(threshold)) for threshold in THRESHOLDS]
+    for name, found in (*rows, *_by_collection(held_out)):
         table.add_row(name, *_cells(found))
     return table
 
 
-def _by_collection(worth: "Worth") -> "Iterator[tuple[str, Decisions]]":
+def _by_collection(held_out: "HeldOutDecisions") -> "Iterator[tuple[str, Decisions]]":
     """Each collection, decided from .5 on by what the other collections taught."""
     from ccrag.cli.render import clean
     from ccrag.evaluation.abstention_metrics import NEVER, decisions
 
-    for name, (part, said) in worth.by_collection.items():
+    for name, (part, said) in held_out.by_collection.items():
         yield f"{clean(name)}: never", decisions(part, said, threshold=NEVER)
         yield f"{clean(name)}: by others", decisions(part, said, threshold=0.5)
 

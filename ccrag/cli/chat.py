@@ -10,13 +10,13 @@ import typer
 
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import (
-    Collection,
-    Docs,
-    DocsFile,
-    IndexName,
-    Overrides,
-    PipelineName,
-    WholeIndex,
+    CollectionOption,
+    DocsFileOption,
+    DocsOption,
+    IndexNameOption,
+    OverridesOption,
+    PipelineNameOption,
+    WholeIndexOption,
     read_candidates,
 )
 from ccrag.cli.progress import waiting
@@ -33,13 +33,13 @@ PROMPT = "> "
 
 
 def chat(
-    index: IndexName,
-    docs: Docs = None,
-    docs_file: DocsFile = None,
-    whole_index: WholeIndex = False,
-    collection: Collection = None,
-    pipeline: PipelineName = "chat",
-    overrides: Overrides = None,
+    index: IndexNameOption,
+    docs: DocsOption = None,
+    docs_file: DocsFileOption = None,
+    whole_index: WholeIndexOption = False,
+    collection: CollectionOption = None,
+    pipeline: PipelineNameOption = "chat",
+    overrides: OverridesOption = None,
     file: Annotated[
         Path | None, typer.Option(help="Where the dialogue is kept, and gone on with if it exists.")
     ] = None,
@@ -187,10 +187,10 @@ def _respond(talk: "Chat", line: str) -> bool:
     Raises:
         CcragError: it could not be done; nothing of the dialogue is lost.
     """
-    from ccrag.chat.commands import Question, read_line
+    from ccrag.chat.commands import ChatQuestion, read_line
 
     said = read_line(line)
-    if isinstance(said, Question):
+    if isinstance(said, ChatQuestion):
         _answer(talk, said.text)
     elif said is not None:
         return _obey(talk, said)
@@ -216,7 +216,7 @@ def _obey(talk: "Chat", command: "Command") -> bool:
     if command.name == "docs":
         render.print_documents(talk.documents(command.words))
     elif command.name == "why" and talk.conversation.last is not None:
-        render.print_way(talk.conversation.last)
+        render.print_trace(talk.conversation.last)
     elif command.name == "why":
         notify("nothing has been answered yet")
     elif command.name == "new":

@@ -10,21 +10,21 @@ import typer
 from ccrag.cli.calls import calls_line, wanted_judge
 from ccrag.cli.errors import check_room, user_errors
 from ccrag.cli.options import (
-    Answerable,
-    Baseline,
-    BertScore,
-    BertScoreLayers,
-    Draws,
-    GoldAnswers,
-    Judged,
-    Measures,
-    Nli,
-    Nuggets,
-    Overwrite,
-    Qrels,
-    Quotes,
-    Seed,
-    Stemmer,
+    AnswerableOption,
+    BaselineOption,
+    BertScoreLayersOption,
+    BertScoreOption,
+    DrawsOption,
+    GoldAnswersOption,
+    JudgedOption,
+    MeasuresOption,
+    NliOption,
+    NuggetsOption,
+    OverwriteOption,
+    QrelsOption,
+    QuotesOption,
+    SeedOption,
+    StemmerOption,
     chosen_measures,
     split_names,
 )
@@ -36,61 +36,65 @@ if TYPE_CHECKING:
     from ccrag.types import Query
 
 
-Runs = Annotated[
+RunsArgument = Annotated[
     list[Path], typer.Argument(help="Run folders; files of responses or TREC runs work too.")
 ]
-Queries = Annotated[Path, typer.Option(help="Query file; its queries are those that count.")]
-Documents = Annotated[
+QueriesOption = Annotated[Path, typer.Option(help="Query file; its queries are those that count.")]
+DocumentsOption = Annotated[
     list[Path] | None, typer.Option(help="Documents, to find the quotes in; repeatable.")
 ]
-JudgeSettings = Annotated[
+JudgeSettingsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set", metavar="SECTION.KEY=VALUE", help="A setting of the judge: llm.*, provider.*."
     ),
 ]
-TaskFormat = Annotated[
+TaskFormatOption = Annotated[
     Format | None,
     typer.Option(
         "--format",
         help="mtrag-a, -b, -c: its measures, by collection; gold not given comes from its tasks.",
     ),
 ]
-ByCollection = Annotated[
+ByCollectionOption = Annotated[
     bool, typer.Option("--by-collection", help="Means of each collection, and over them, too.")
 ]
-AllPairs = Annotated[bool, typer.Option("--all-pairs", help="Compare every run with every other.")]
-PerQuery = Annotated[Path | None, typer.Option(help="Write a CSV: a row per run and query.")]
-AsJson = Annotated[
+AllPairsOption = Annotated[
+    bool, typer.Option("--all-pairs", help="Compare every run with every other.")
+]
+PerQueryCsvOption = Annotated[
+    Path | None, typer.Option(help="Write a CSV: a row per run and query.")
+]
+JsonFiguresOption = Annotated[
     bool, typer.Option("--json", help="Print JSON: everything, figures per query too.")
 ]
 
 
 def eval_command(
-    runs: Runs,
-    queries: Queries,
-    gold: GoldAnswers = None,
-    qrels: Qrels = None,
-    quotes: Quotes = None,
-    answerable: Answerable = None,
-    documents: Documents = None,
-    measures: Measures = None,
-    baseline: Baseline = None,
-    all_pairs: AllPairs = False,
-    stemmer: Stemmer = True,
-    nli: Nli = None,
-    bertscore: BertScore = None,
-    bertscore_layers: BertScoreLayers = 9,
-    judge: Judged = False,
-    nuggets: Nuggets = None,
-    overrides: JudgeSettings = None,
-    draws: Draws = None,
-    seed: Seed = None,
-    format_: TaskFormat = None,
-    by_collection: ByCollection = False,
-    per_query: PerQuery = None,
-    overwrite: Overwrite = False,
-    as_json: AsJson = False,
+    runs: RunsArgument,
+    queries: QueriesOption,
+    gold: GoldAnswersOption = None,
+    qrels: QrelsOption = None,
+    quotes: QuotesOption = None,
+    answerable: AnswerableOption = None,
+    documents: DocumentsOption = None,
+    measures: MeasuresOption = None,
+    baseline: BaselineOption = None,
+    all_pairs: AllPairsOption = False,
+    stemmer: StemmerOption = True,
+    nli: NliOption = None,
+    bertscore: BertScoreOption = None,
+    bertscore_layers: BertScoreLayersOption = 9,
+    judge: JudgedOption = False,
+    nuggets: NuggetsOption = None,
+    overrides: JudgeSettingsOption = None,
+    draws: DrawsOption = None,
+    seed: SeedOption = None,
+    format_: TaskFormatOption = None,
+    by_collection: ByCollectionOption = False,
+    per_query: PerQueryCsvOption = None,
+    overwrite: OverwriteOption = False,
+    as_json: JsonFiguresOption = False,
 ) -> None:
     """
     Measure runs, with confidence intervals; compare several, with tests of significance.

@@ -13,7 +13,7 @@ from rich.text import Text
 from ccrag.cli.render import clean, console
 from ccrag.evaluation.outcome import Outcome
 from ccrag.evaluation.registry import Measure
-from ccrag.evaluation.scores import Scores, Summary
+from ccrag.evaluation.scores import RunScores, Summary
 from ccrag.evaluation.significance import ALPHA, LEVEL, Comparison
 
 NOTHING = "–"
@@ -165,7 +165,7 @@ def _drawn(outcome: Outcome) -> Text:
     )
 
 
-def _left_out(runs: Iterable[Scores]) -> list[RenderableType]:
+def _left_out(runs: Iterable[RunScores]) -> list[RenderableType]:
     reasons: dict[str, list[str]] = defaultdict(list)
     scored = list(runs)
     for scores in scored:
@@ -192,7 +192,7 @@ def _undefined(outcome: Outcome) -> list[RenderableType]:
     return _listed("Queries without a figure", reasons)
 
 
-def _notes(runs: Iterable[Scores]) -> list[RenderableType]:
+def _notes(runs: Iterable[RunScores]) -> list[RenderableType]:
     whose: dict[str, list[str]] = defaultdict(list)
     for scores in runs:
         for note in scores.notes:

@@ -8,24 +8,24 @@ import typer
 from ccrag.cli.calls import calls_line, wanted_judge
 from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
 from ccrag.cli.options import (
-    Answerable,
-    Baseline,
-    BertScore,
-    BertScoreLayers,
-    Draws,
-    GoldAnswers,
-    IndexName,
-    Judged,
-    Measures,
-    Nli,
-    Nuggets,
-    Overrides,
-    Overwrite,
-    Qrels,
-    Quotes,
-    Seed,
-    Stemmer,
-    Verbose,
+    AnswerableOption,
+    BaselineOption,
+    BertScoreLayersOption,
+    BertScoreOption,
+    DrawsOption,
+    GoldAnswersOption,
+    IndexNameOption,
+    JudgedOption,
+    MeasuresOption,
+    NliOption,
+    NuggetsOption,
+    OverridesOption,
+    OverwriteOption,
+    QrelsOption,
+    QuotesOption,
+    SeedOption,
+    StemmerOption,
+    VerboseOption,
     chosen_measures,
     split_names,
 )
@@ -34,53 +34,57 @@ from ccrag.cli.progress import progress_bar
 if TYPE_CHECKING:
     from ccrag.experiment.outcome import Experiment
 
-Queries = Annotated[Path, typer.Argument(help="Query file: ids, texts, candidate documents.")]
-Pipelines = Annotated[
+QueryFileArgument = Annotated[
+    Path, typer.Argument(help="Query file: ids, texts, candidate documents.")
+]
+PipelinesOption = Annotated[
     str, typer.Option("--pipelines", metavar="P,P", help="Named pipelines or TOML files.")
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for runs, results and report.")]
-Grid = Annotated[
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="Folder for runs, results and report.")
+]
+GridOption = Annotated[
     list[str] | None,
     typer.Option(
         "--grid", metavar="SECTION.KEY=A,B", help="A run for each value; repeat for combinations."
     ),
 ]
-Primary = Annotated[
+PrimaryOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The measure that sorts queries. Default: nDCG@10 if known."),
 ]
-Sections = Annotated[int, typer.Option(min=0, help="Queries that the report shows in full.")]
-WholeIndex = Annotated[
+SectionsOption = Annotated[int, typer.Option(min=0, help="Queries that the report shows in full.")]
+AllowWholeIndexOption = Annotated[
     bool, typer.Option("--all", help="Queries without candidates may use the whole index.")
 ]
 
 
 def experiment_command(
-    queries: Queries,
-    index: IndexName,
-    pipelines: Pipelines,
-    out: Out,
-    overrides: Overrides = None,
-    grid: Grid = None,
-    gold: GoldAnswers = None,
-    qrels: Qrels = None,
-    quotes: Quotes = None,
-    answerable: Answerable = None,
-    measures: Measures = None,
-    primary: Primary = None,
-    stemmer: Stemmer = True,
-    nli: Nli = None,
-    bertscore: BertScore = None,
-    bertscore_layers: BertScoreLayers = 9,
-    judge: Judged = False,
-    nuggets: Nuggets = None,
-    baseline: Baseline = None,
-    draws: Draws = None,
-    seed: Seed = None,
-    sections: Sections = 60,
-    whole_index: WholeIndex = False,
-    overwrite: Overwrite = False,
-    verbose: Verbose = False,
+    queries: QueryFileArgument,
+    index: IndexNameOption,
+    pipelines: PipelinesOption,
+    out: OutOption,
+    overrides: OverridesOption = None,
+    grid: GridOption = None,
+    gold: GoldAnswersOption = None,
+    qrels: QrelsOption = None,
+    quotes: QuotesOption = None,
+    answerable: AnswerableOption = None,
+    measures: MeasuresOption = None,
+    primary: PrimaryOption = None,
+    stemmer: StemmerOption = True,
+    nli: NliOption = None,
+    bertscore: BertScoreOption = None,
+    bertscore_layers: BertScoreLayersOption = 9,
+    judge: JudgedOption = False,
+    nuggets: NuggetsOption = None,
+    baseline: BaselineOption = None,
+    draws: DrawsOption = None,
+    seed: SeedOption = None,
+    sections: SectionsOption = 60,
+    whole_index: AllowWholeIndexOption = False,
+    overwrite: OverwriteOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """
     Run pipelines over a query file, measure and compare them; writes report.html and results.

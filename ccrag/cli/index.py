@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import IndexName, Overrides, pipeline_settings
+from ccrag.cli.options import IndexNameOption, OverridesOption, pipeline_settings
 from ccrag.cli.progress import progress_bar
 from ccrag.errors import InputError
 
@@ -23,7 +23,7 @@ MAX_SHOWN = 5
 """Ids of documents that are named."""
 
 
-class OnError(StrEnum):
+class BadRecordAction(StrEnum):
     """What a bad record does."""
 
     STOP = "stop"
@@ -31,7 +31,7 @@ class OnError(StrEnum):
 
 
 def index(
-    index: IndexName,
+    index: IndexNameOption,
     paths: Annotated[
         list[str] | None,
         typer.Argument(
@@ -48,10 +48,10 @@ def index(
             help="Named pipelines or TOML files: what they need is built.",
         ),
     ] = None,
-    overrides: Overrides = None,
+    overrides: OverridesOption = None,
     on_error: Annotated[
-        OnError, typer.Option(help="Stop at the first bad record, or skip and count them.")
-    ] = OnError.STOP,
+        BadRecordAction, typer.Option(help="Stop at the first bad record, or skip and count them.")
+    ] = BadRecordAction.STOP,
     citations: Annotated[
         Path | None,
         typer.Option(help="CSV citing_doc_id,cited_doc_id; else the documents' own links count."),
@@ -90,7 +90,7 @@ def index(
         _delete(index, delete, overrides or [])
         return
     from ccrag.indexing.build import add_corpus, index_corpus, open_files
-    from ccrag.indexing.spec import recipe_of
+    from ccrag.indexing.spec import index_spec
 
     with user_errors(), _way_past(on_error):
         sources = [_source(path) for path in paths or ()]
@@ -108,24 +108,24 @@ def index(
                 added = add_corpus(files, index, loaded, on_progress=on_progress, notify=notify)
             _print_added(added, index)
             return
-        wanted = {recipe_of(settings): settings for settings in loaded}
-        for at, (recipe, settings) in enumerate((r.name, s) for r, s in wanted.items()):
-            with progress_bar(f"indexing {recipe}") as on_progress:
+        wanted = {index_spec(settings): settings for settings in loaded}
+        for at, (spec, settings) in enumerate((r.name, s) for r, s in wanted.items()):
+            with progress_bar(f"indexing {spec}") as on_progress:
                 report = index_corpus(
                     files, index, settings, replace=replace, on_progress=on_progress, notify=notify
                 )
-            _print(report, index, recipe, with_load=at == 0)
+            _print(report, index, spec, with_load=at == 0)
 
 
 @contextmanager
-def _way_past(on_error: OnError) -> Iterator[None]:
+def _way_past(on_error: BadRecordAction) -> Iterator[None]:
     """Say with a bad record that stops the load how to load the others."""
     from ccrag.corpus.faults import RecordError
 
     try:
         yield
     except RecordError as error:
-        if on_error is OnError.SKIP:
+        if on_error is BadRecordAction.SKIP:
             raise
         raise InputError(f"{error}; or --on-error skip: it is counted, the others go on") from error
 
@@ -195,13 +195,13 @@ def _print_input(loaded: "LoadReport | None", encoded: "EncodingCounts") -> None
         )
 
 
-def _print(report: "IndexReport", name: str, recipe: str, *, with_load: bool) -> None:
+def _print(report: "IndexReport", name: str, spec: str, *, with_load: bool) -> None:
     """stdout: what the index holds now; stderr: what of the input needs attention."""
     _print_input(report.loaded if with_load else None, report.encoded)
     built = report.built
     kept = f", {built.kept} of them kept from an interrupted load" if built.kept else ""
     state = "unchanged" if built.unchanged else "ready"
     typer.echo(
-        f"{name} {state} ({recipe}): {built.documents} documents, {built.passages} passages{kept}, "
+        f"{name} {state} ({spec}): {built.documents} documents, {built.passages} passages{kept}, "
         f"{report.seconds:.1f} s"
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ccrag.cli.errors import notify, user_errors
-from ccrag.cli.options import Overrides
+from ccrag.cli.options import OverridesOption
 from ccrag.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def indexes(
         bool, typer.Option("--drop", help="Delete the index, and what interrupted loads left.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Drop without asking.")] = False,
-    overrides: Overrides = None,
+    overrides: OverridesOption = None,
 ) -> None:
     """
     List the indexes with their size and the pipelines they serve, describe one, or drop one.
@@ -65,10 +65,10 @@ def _told(index: "IndexDescription") -> dict[str, Any]:
         "passages": index.passages,
         "bytes": index.bytes,
         "collections": index.collections,
-        "pipelines": _pipelines(index.recipes),
-        "recipes": [
+        "pipelines": _pipelines(index.specs),
+        "parts": [
             {
-                "recipe": part.recipe,
+                "spec": part.spec,
                 "kind": part.kind,
                 "items": part.items,
                 "bytes": part.bytes,
@@ -83,12 +83,12 @@ def _told(index: "IndexDescription") -> dict[str, Any]:
     }
 
 
-def _pipelines(recipes: frozenset[str]) -> list[str]:
+def _pipelines(specs: frozenset[str]) -> list[str]:
     """The packaged pipelines that what is stored serves."""
     from ccrag.config.load import load_settings, pipeline_names
-    from ccrag.indexing.spec import recipe_of
+    from ccrag.indexing.spec import index_spec
 
-    return [n for n in pipeline_names() if recipe_of(load_settings(n)).fits(recipes)]
+    return [n for n in pipeline_names() if index_spec(load_settings(n)).fits(specs)]
 
 
 def _confirm(index: "IndexDescription", *, sure: bool) -> None:
@@ -133,12 +133,12 @@ def _print_one(index: dict[str, Any]) -> None:
     typer.echo(f"{index['name']}: {index['documents']} documents, {_size(index['bytes'])}")
     typer.echo(f"collections: {named or 'none named'}")
     typer.echo(f"pipelines: {', '.join(index['pipelines']) or 'none of the packaged ones'}")
-    for part in index["recipes"]:
+    for part in index["parts"]:
         model = part["encoder"].get("model")
         encoded = f", encoded by {model}" if model else ""
         old = "" if part["is_current"] else ", by another version: build it anew with --replace"
         size = f"{part['items']} items, {_size(part['bytes'])}"
-        typer.echo(f"{part['kind']} {part['recipe']}".rstrip() + f": {size}{encoded}{old}")
+        typer.echo(f"{part['kind']} {part['spec']}".rstrip() + f": {size}{encoded}{old}")
     for left in index["leftovers"]:
         typer.echo(
             f"unfinished: {left}; goes with the next `ccrag index --index {index['name']}`, "

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Look at encoders, and make models.", no_args_is_help=True)
 
-Model = Annotated[str, typer.Argument(help="A folder, or a name on the model hub.")]
+ModelArgument = Annotated[str, typer.Argument(help="A folder, or a name on the model hub.")]
 
 
 @app.command()
@@ -31,13 +31,13 @@ def show(
 
     with user_errors():
         encoder = load_encoder(EncoderSettings(model=model))
-        facts = _facts(encoder)
-    typer.echo("\n".join(f"{name:<14} {value}" for name, value in facts.items()))
+        info = _info(encoder)
+    typer.echo("\n".join(f"{name:<14} {value}" for name, value in info.items()))
 
 
 @app.command()
 def distill(
-    model: Model,
+    model: ModelArgument,
     out: Annotated[Path, typer.Option("--out", help="Folder to make.")],
     dimension: Annotated[
         int, typer.Option(min=2, help="Length of a vector, at most the model's.")
@@ -57,13 +57,13 @@ def distill(
     notify(f"{made.dimension} dimensions; use it with --set encoder.model={made.model_id}")
 
 
-def _facts(encoder: "CachedEncoder") -> dict[str, str]:
-    facts = {
+def _info(encoder: "CachedEncoder") -> dict[str, str]:
+    info = {
         "model": encoder.model_id,
         "revision": encoder.revision,
         "dimension": str(encoder.dimension),
         **encoder.model.facts(),
     }
     if encoder.cache is not None:
-        facts["cache"] = f"{encoder.cache.path} ({len(encoder.cache):,} texts)"
-    return facts
+        info["cache"] = f"{encoder.cache.path} ({len(encoder.cache):,} texts)"
+    return info

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Start, stop or look at the embedded OpenSearch node.", no_args_is_help=True)
 
-Data = Annotated[
+DataOption = Annotated[
     Path | None,
     typer.Option("--data", help="Folder of the node's data. Default: a per-user folder."),
 ]
-Port = Annotated[
+PortOption = Annotated[
     int | None, typer.Option("--port", help="HTTP port on loopback. Default: a free one.")
 ]
-HeapMb = Annotated[
+HeapMbOption = Annotated[
     int | None, typer.Option("--heap-mb", help="Heap of the JVM in MB. Default: 512.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JsonStatusOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @app.command()
-def up(data: Data = None, port: Port = None, heap_mb: HeapMb = None) -> None:
+def up(data: DataOption = None, port: PortOption = None, heap_mb: HeapMbOption = None) -> None:
     """
     Start the node, or find the running one, and print its URL.
 
@@ -44,7 +44,7 @@ def up(data: Data = None, port: Port = None, heap_mb: HeapMb = None) -> None:
 
 
 @app.command()
-def down(data: Data = None) -> None:
+def down(data: DataOption = None) -> None:
     """
     End the node; its data stay for the next start.
 
@@ -63,7 +63,7 @@ def down(data: Data = None) -> None:
 
 
 @app.command()
-def status(data: Data = None, as_json: Json = False) -> None:
+def status(data: DataOption = None, as_json: JsonStatusOption = False) -> None:
     """
     Print where the node is and whether it answers.
 
@@ -73,14 +73,14 @@ def status(data: Data = None, as_json: Json = False) -> None:
 
     with user_errors():
         settings = _settings(data=data)
-        facts = _facts(find_node(settings), data_folder(settings))
+        info = _info(find_node(settings), data_folder(settings))
         stray = stray_pid(settings)
         if stray is not None:
-            facts["status"] = f"process {stray} runs, but is not on record: run `ccrag node down`"
+            info["status"] = f"process {stray} runs, but is not on record: run `ccrag node down`"
         if as_json:
-            typer.echo(json.dumps(facts))
+            typer.echo(json.dumps(info))
         else:
-            typer.echo("\n".join(f"{name:<8} {value}" for name, value in facts.items()))
+            typer.echo("\n".join(f"{name:<8} {value}" for name, value in info.items()))
 
 
 def _settings(
@@ -92,7 +92,7 @@ def _settings(
     return load_settings(overrides=given_overrides("node", given)).node
 
 
-def _facts(state: "NodeState | None", folder: Path) -> dict[str, str | int]:
+def _info(state: "NodeState | None", folder: Path) -> dict[str, str | int]:
     from ccrag.engine.node import node_answers
 
     if state is None:

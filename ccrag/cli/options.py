@@ -16,76 +16,80 @@ if TYPE_CHECKING:
     from ccrag.evaluation.registry import Measure
     from ccrag.types import Candidates
 
-IndexName = Annotated[str, typer.Option("--index", "-i", help="Name of the index.")]
-PipelineName = Annotated[
+IndexNameOption = Annotated[str, typer.Option("--index", "-i", help="Name of the index.")]
+PipelineNameOption = Annotated[
     str | None,
     typer.Option(
         "--pipeline", "-p", help="A named pipeline, or a TOML file. See `ccrag pipelines`."
     ),
 ]
-Overrides = Annotated[
+OverridesOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Override one setting; repeatable."),
 ]
-Docs = Annotated[
+DocsOption = Annotated[
     str | None, typer.Option("--docs", metavar="ID,ID", help="Candidate document ids.")
 ]
-DocsFile = Annotated[
+DocsFileOption = Annotated[
     Path | None,
     typer.Option("--docs-file", metavar="F", help="Candidate ids: one a line, or a JSON list."),
 ]
-WholeIndex = Annotated[
+WholeIndexOption = Annotated[
     bool, typer.Option("--all", help="Every document of the index is a candidate.")
 ]
 
-Verbose = Annotated[
+VerboseOption = Annotated[
     bool,
     typer.Option("--verbose", help="A line for every failure and fault, not one for each cause."),
 ]
-Overwrite = Annotated[
+OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace what lies there from an earlier command.")
 ]
 
-Collection = Annotated[
+CollectionOption = Annotated[
     str | None,
     typer.Option("--collection", metavar="NAME", help="Every document of this collection."),
 ]
 
-GoldAnswers = Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")]
-Qrels = Annotated[
+GoldAnswersOption = Annotated[Path | None, typer.Option(help="JSONL query_id, gold_answer.")]
+QrelsOption = Annotated[
     Path | None,
     typer.Option(
         help="Relevance judgements: TREC, TSV, a folder of them, or tasks that list them."
     ),
 ]
-Quotes = Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")]
-Answerable = Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")]
-Measures = Annotated[
+QuotesOption = Annotated[Path | None, typer.Option(help="JSONL query_id, doc_id, quote.")]
+AnswerableOption = Annotated[Path | None, typer.Option(help="JSONL query_id, answerable.")]
+MeasuresOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME,NAME", help="Measures, ir-measures' names too. Default: all known here."
     ),
 ]
-Baseline = Annotated[
+BaselineOption = Annotated[
     str | None, typer.Option(help="The run the others are compared with. Default: the first.")
 ]
-Stemmer = Annotated[bool, typer.Option("--stemmer/--no-stemmer", help="Let ROUGE compare stems.")]
-Draws = Annotated[
+StemmerOption = Annotated[
+    bool, typer.Option("--stemmer/--no-stemmer", help="Let ROUGE compare stems.")
+]
+DrawsOption = Annotated[
     int | None, typer.Option(min=100, help="Draws of tests and intervals. Default: 10,000.")
 ]
-Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the draws. Default: a fixed one.")]
-Nli = Annotated[
+SeedOption = Annotated[
+    int | None, typer.Option(min=0, help="Seed of the draws. Default: a fixed one.")
+]
+NliOption = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL", help="Entailment model, folder or hub name, for nli-recall and -precision."
     ),
 ]
-BertScore = Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")]
-BertScoreLayers = Annotated[int, typer.Option(min=1, help="The layer BERTScore reads it at.")]
-Judged = Annotated[
+BertScoreOption = Annotated[Path | None, typer.Option(help="Folder of a model for BERTScore.")]
+BertScoreLayersOption = Annotated[int, typer.Option(min=1, help="The layer BERTScore reads it at.")]
+JudgedOption = Annotated[
     bool, typer.Option("--judge", help="Let a language model grade answers (see --set).")
 ]
-Nuggets = Annotated[
+NuggetsOption = Annotated[
     Path | None,
     typer.Option(help="JSONL of the facts a good answer holds; --judge makes those missing."),
 ]

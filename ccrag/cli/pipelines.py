@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from ccrag.cli.errors import user_errors
-from ccrag.cli.options import Overrides
+from ccrag.cli.options import OverridesOption
 from ccrag.errors import ConfigError
 
 
 def pipelines(
     name: Annotated[str | None, typer.Argument(help="A pipeline to print in full.")] = None,
-    overrides: Overrides = None,
+    overrides: OverridesOption = None,
     settings: Annotated[
         bool, typer.Option("--settings", help="Print every setting: default and meaning.")
     ] = False,

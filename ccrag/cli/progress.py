@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from typing import Protocol
 
 
-class OnProgress(Protocol):
+class ProgressCallback(Protocol):
     """Takes the number done so far, and of how many if that was not known before."""
 
     def __call__(self, done: int, total: int | None = None) -> None: ...
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None = None) -> Iterator[OnProgress]:
+def progress_bar(what: str, total: int | None = None) -> Iterator[ProgressCallback]:
     """A bar named `what` with its rate and the time that remains, once a total is known."""
     if not sys.stderr.isatty():
         yield lambda done, total=None: None

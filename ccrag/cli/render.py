@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ccrag.chat.exchanges import Exchange
-from ccrag.chat.session import Readable
+from ccrag.chat.session import ReadableDocuments
 from ccrag.runs.provenance import passages_json, ranking_json, result_json
 from ccrag.types import JSON, DocId, Evidence, Passage, PassageId, Result
 
@@ -130,14 +130,14 @@ def _snippet(text: str) -> str:
     return shown if len(shown) <= SNIPPET_CHARS else shown[:SNIPPET_CHARS] + "…"
 
 
-def print_way(exchange: Exchange) -> None:
+def print_trace(exchange: Exchange) -> None:
     """How an answer of a dialogue came about, under its question."""
     question = Text.assemble(("Question  ", "bold"), clean(exchange.question))
     earlier = Text(f"asked after {exchange.turns_read} earlier turns", style="dim")
     console().print(Group(question, earlier, *_explanation(exchange.told)))
 
 
-def print_documents(readable: Readable) -> None:
+def print_documents(readable: ReadableDocuments) -> None:
     """The documents a chat may read, a line each, `*` before those that were cited."""
     cited = "; * is cited in this dialogue" if readable.cited else ""
     table = Table(show_header=False, box=None, pad_edge=False)

@@ -7,7 +7,7 @@ import typer
 
 from ccrag.cli.calls import calls_line
 from ccrag.cli.errors import notify, show_failures, show_problems, user_errors
-from ccrag.cli.options import Overrides, PipelineName, Verbose, pipeline_settings
+from ccrag.cli.options import OverridesOption, PipelineNameOption, VerboseOption, pipeline_settings
 from ccrag.cli.progress import progress_bar
 from ccrag.errors import InputError
 from ccrag.formats import Format
@@ -15,7 +15,7 @@ from ccrag.formats import Format
 if TYPE_CHECKING:
     from ccrag.config import ProviderSettings, Settings
     from ccrag.evaluation.validate import Problem
-    from ccrag.runs.output_formats import Shape
+    from ccrag.runs.output_formats import OutputFormat
     from ccrag.runs.run import Answers, RunReport
     from ccrag.types import Query
 
@@ -26,11 +26,11 @@ def run(
     index: Annotated[
         str | None, typer.Option("--index", "-i", help="Name of the index; mtrag-b needs none.")
     ] = None,
-    pipeline: PipelineName = None,
+    pipeline: PipelineNameOption = None,
     format_: Annotated[
         Format, typer.Option("--format", help="What the file of answers holds.")
     ] = Format.LONGEVAL,
-    overrides: Overrides = None,
+    overrides: OverridesOption = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with an unfinished run, failed queries too.")
     ] = False,
@@ -44,7 +44,7 @@ def run(
         str | None,
         typer.Option("--collection", metavar="NAME", help="Queries without candidates use this."),
     ] = None,
-    verbose: Verbose = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """
     Answer a query file: responses.jsonl, run.trec, ir-metadata.yml and provenance.json.
@@ -64,7 +64,7 @@ def run(
         settings = pipeline_settings(pipeline, overrides, index=asks_index)
         any_index = whole_index or format_ is Format.MTRAG_B
         asked = read_queries(queries, whole_index=any_index, collection=collection)
-        opened, shape = _open(settings, index, queries, format_)
+        opened, output_format = _open(settings, index, queries, format_)
         with progress_bar("answering", len(asked)) as on_progress:
             report = run_queries(
                 opened,
@@ -73,7 +73,7 @@ def run(
                 settings,
                 resume=resume,
                 overwrite=overwrite,
-                shape=shape,
+                output_format=output_format,
                 on_progress=on_progress,
             )
         problems = _problems(report, queries, asked, format_)
@@ -82,20 +82,24 @@ def run(
 
 def _open(
     settings: "Settings", index: str | None, tasks: Path, format_: Format
-) -> "tuple[Answers, Shape]":
+) -> "tuple[Answers, OutputFormat]":
     """What answers the queries, and the shape of the answers' file."""
     from ccrag.corpus.contexts import read_contexts
-    from ccrag.pipeline.factory import open_given, open_pipeline
-    from ccrag.runs.output_formats import shape_of
+    from ccrag.pipeline.factory import open_context_pipeline, open_pipeline
+    from ccrag.runs.output_formats import make_output_format
 
     if format_ is Format.MTRAG_B:
         given = read_contexts(tasks)
-        shape = shape_of(format_, settings, {q: held.records for q, held in given.items()})
-        return open_given(settings, {q: held.passages for q, held in given.items()}), shape
-    shape = shape_of(format_, settings)
+        output_format = make_output_format(
+            format_, settings, {q: held.records for q, held in given.items()}
+        )
+        return open_context_pipeline(
+            settings, {q: held.passages for q, held in given.items()}
+        ), output_format
+    output_format = make_output_format(format_, settings)
     if index is None:
         raise InputError("say which index is asked: --index NAME")
-    return open_pipeline(settings, index, notify=notify), shape
+    return open_pipeline(settings, index, notify=notify), output_format
 
 
 def _problems(

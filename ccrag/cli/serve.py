@@ -7,12 +7,12 @@ import typer
 
 from ccrag.cli.errors import notify, user_errors
 from ccrag.cli.options import (
-    Docs,
-    DocsFile,
-    IndexName,
-    Overrides,
-    PipelineName,
-    WholeIndex,
+    DocsFileOption,
+    DocsOption,
+    IndexNameOption,
+    OverridesOption,
+    PipelineNameOption,
+    WholeIndexOption,
     given_overrides,
     pipeline_settings,
     read_candidates,
@@ -20,8 +20,8 @@ from ccrag.cli.options import (
 
 
 def serve(
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
     host: Annotated[
         str | None,
         typer.Option(help="Address to listen on; others than loopback need --tokens."),
@@ -51,12 +51,12 @@ def serve(
 
 
 def mcp(
-    index: IndexName,
-    docs: Docs = None,
-    docs_file: DocsFile = None,
-    whole_index: WholeIndex = False,
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
+    index: IndexNameOption,
+    docs: DocsOption = None,
+    docs_file: DocsFileOption = None,
+    whole_index: WholeIndexOption = False,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
 ) -> None:
     """
     Serve an agent on stdin and stdout: search, evidence, reading and answers in these documents.

@@ -6,21 +6,21 @@ from typing import Annotated
 import typer
 
 from ccrag.cli.errors import user_errors
-from ccrag.cli.index import OnError
-from ccrag.cli.options import Overrides, PipelineName, pipeline_settings
+from ccrag.cli.index import BadRecordAction
+from ccrag.cli.options import OverridesOption, PipelineNameOption, pipeline_settings
 
 
 def units(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders of documents.")],
-    pipeline: PipelineName = None,
-    overrides: Overrides = None,
+    pipeline: PipelineNameOption = None,
+    overrides: OverridesOption = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Write the units there, as a grouping file (.jsonl) to edit and use."),
     ] = None,
     on_error: Annotated[
-        OnError, typer.Option(help="Stop at the first bad record, or skip and count them.")
-    ] = OnError.STOP,
+        BadRecordAction, typer.Option(help="Stop at the first bad record, or skip and count them.")
+    ] = BadRecordAction.STOP,
 ) -> None:
     """
     Group linked documents into units and report on them. Needs no index: `ccrag index` stores them.

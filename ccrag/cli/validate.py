@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ccrag.cli.errors import show_problems, user_errors
-from ccrag.cli.options import Verbose
+from ccrag.cli.options import VerboseOption
 from ccrag.formats import Format
 
 
@@ -19,7 +19,7 @@ def validate_command(
     depth: Annotated[
         int | None, typer.Option(min=1, help="Lines run.trec may have per query.")
     ] = None,
-    verbose: Verbose = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """
     List everything that is wrong with a submission; exit 1 when there is anything.

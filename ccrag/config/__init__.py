@@ -17,7 +17,7 @@ from ccrag.config.index import (
     VectorSettings,
 )
 from ccrag.config.models import EncoderSettings, LlmSettings, RerankerSettings
-from ccrag.config.section import Section
+from ccrag.config.section import SettingsSection
 from ccrag.config.services import (
     BatchSettings,
     ChatSettings,
@@ -65,10 +65,10 @@ __all__ = [
     "RerankerSettings",
     "RetrievalSettings",
     "RewriteSettings",
-    "Section",
     "SelectSettings",
     "ServeSettings",
     "Settings",
+    "SettingsSection",
     "SettingsSource",
     "UnitSettings",
     "VariantSettings",
@@ -76,7 +76,7 @@ __all__ = [
 ]
 
 
-class PipelineSettings(Section):
+class PipelineSettings(SettingsSection):
     """A named, complete setting of all stages."""
 
     name: str = "default"
@@ -147,20 +147,20 @@ class PipelineSettings(Section):
 
     def list_names(self) -> tuple[str, ...]:
         """Return the first lists, and feedback's, as rankings and `fusion.weights` call them."""
-        wordings = {"bm25": self.variants.use, "dense": self.variants.dense}
+        variants = {"bm25": self.variants.use, "dense": self.variants.dense}
         names = [
-            f"{source}:{wording}"
+            f"{source}:{variant}"
             for source in self.retrieval.lists
-            for wording in self._numbered(wordings.get(source, ()))
+            for variant in self._numbered(variants.get(source, ()))
         ]
         return (*names, *(("bm25:feedback",) if self.feedback.enabled else ()))
 
-    def _numbered(self, wordings: tuple[str, ...]) -> tuple[str, ...]:
-        """Return `wordings`, and one more for each further rewrite that a model is asked for."""
-        if "llm-rewrite" not in wordings:
-            return wordings
+    def _numbered(self, variants: tuple[str, ...]) -> tuple[str, ...]:
+        """Return `variants`, and one more for each further rewrite that a model is asked for."""
+        if "llm-rewrite" not in variants:
+            return variants
         more = (f"llm-rewrite-{number}" for number in range(2, self.rewrite.count + 1))
-        return (*wordings, *more)
+        return (*variants, *more)
 
 
 class SettingsSource(NamedTuple):

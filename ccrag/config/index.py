@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from ccrag.config.section import Section
+from ccrag.config.section import SettingsSection
 
 
-class ReadingSettings(Section):
+class ReadingSettings(SettingsSection):
     """How much of a file `ccrag index` reads, unpacked, in millions of bytes; more is an error."""
 
     max_page_mb: int = Field(200, ge=1)
@@ -26,7 +26,7 @@ class ReadingSettings(Section):
         return self.max_page_mb, self.max_pdf_mb, self.max_json_mb, self.max_record_mb
 
 
-class ChunkingSettings(Section):
+class ChunkingSettings(SettingsSection):
     """How documents become passages."""
 
     method: Literal["none", "window", "semantic", "topic-shift", "blocks"] = "window"
@@ -59,7 +59,7 @@ class ChunkingSettings(Section):
         return self.method == "blocks"
 
 
-class Bm25Settings(Section):
+class Bm25Settings(SettingsSection):
     """Lexical scoring. `k1` and `b` belong to the index; the rest to the query."""
 
     k1: float = Field(1.5, ge=0)
@@ -69,10 +69,10 @@ class Bm25Settings(Section):
     title_weight: float = Field(0.0, ge=0)
     """Weight of a title match beside the text match; 0 leaves the title out."""
     content_words: bool = False
-    """Search a wording without its function and question words, unless it has no others."""
+    """Search a variant without its function and question words, unless it has no others."""
 
 
-class VectorSettings(Section):
+class VectorSettings(SettingsSection):
     """Where a passage's vector lives and how it is searched."""
 
     mode: Literal["none", "exact", "hnsw", "on-demand"] = "none"
@@ -87,7 +87,7 @@ class VectorSettings(Section):
     """`on-demand`: up to so many candidate passages are all scored; of more, the BM25 lists'."""
 
 
-class BudgetSettings(Section):
+class BudgetSettings(SettingsSection):
     """How much text is read, in tokens."""
 
     max_tokens: int | None = Field(None, ge=1)
@@ -98,7 +98,7 @@ class BudgetSettings(Section):
     """
 
 
-class UnitSettings(Section):
+class UnitSettings(SettingsSection):
     """Long units: linked documents that are read together (LongRAG)."""
 
     grouping: Literal["links", "document", "sections", "file"] = "links"

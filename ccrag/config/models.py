@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ccrag.config.section import Section
+from ccrag.config.section import SettingsSection
 
 
-class EncoderSettings(Section):
+class EncoderSettings(SettingsSection):
     """The encoder of passages and queries."""
 
     model: str = "sentence-transformers/all-MiniLM-L6-v2"
@@ -40,7 +40,7 @@ class EncoderSettings(Section):
     """None: the per-user cache directory."""
 
 
-class RerankerSettings(Section):
+class RerankerSettings(SettingsSection):
     """The cross-encoder, for passages (`rerank.method`) and sentences (`evidence.scorer`)."""
 
     model: str = "cross-encoder/ms-marco-MiniLM-L-6-v2"
@@ -52,7 +52,7 @@ class RerankerSettings(Section):
     batch_tokens: int = Field(4096, ge=64)
 
 
-class LlmSettings(Section):
+class LlmSettings(SettingsSection):
     """The language model: what decides its replies. Where it runs is in `provider`."""
 
     model: str = "gpt-4.1-mini"

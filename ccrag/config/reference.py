@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ccrag.config import Settings
-from ccrag.config.section import Section
+from ccrag.config.section import SettingsSection
 
 
 class DescribedSetting(NamedTuple):
@@ -24,13 +24,13 @@ class DescribedSetting(NamedTuple):
 def described_settings() -> Iterator[DescribedSetting]:
     """Yield all settings, section by section, in the order they are written in."""
     for section, default in Settings():
-        if isinstance(default, Section):
+        if isinstance(default, SettingsSection):
             meanings = dict(_meanings(type(default)))
             for field, value in default.model_dump(mode="json").items():
                 yield DescribedSetting(f"{section}.{field}", value, meanings.get(field, ""))
 
 
-def _meanings(section: type[Section]) -> Iterator[tuple[str, str]]:
+def _meanings(section: type[SettingsSection]) -> Iterator[tuple[str, str]]:
     """
     Yield the name of each field of a section and the docstring below it, on one line.
 

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 
-class Section(BaseModel):
+class SettingsSection(BaseModel):
     """A group of settings; frozen, and closed to names it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

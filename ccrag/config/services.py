@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from ccrag.config.section import Section
+from ccrag.config.section import SettingsSection
 
 
-class EngineSettings(Section):
+class EngineSettings(SettingsSection):
     """Which OpenSearch, and how to talk to it."""
 
     url: str | None = None
@@ -35,7 +35,7 @@ class EngineSettings(Section):
     replicas: int = Field(0, ge=0)
 
 
-class NodeSettings(Section):
+class NodeSettings(SettingsSection):
     """The embedded node; read only when `engine.url` is not set."""
 
     data: Path | None = None
@@ -46,7 +46,7 @@ class NodeSettings(Section):
     start_timeout_s: float = Field(90.0, gt=0)
 
 
-class ProviderSettings(Section):
+class ProviderSettings(SettingsSection):
     """The server a language model runs on: any that speaks OpenAI's chat completions."""
 
     base_url: str = "https://api.openai.com/v1"
@@ -71,7 +71,7 @@ class ProviderSettings(Section):
     """None: the per-user cache directory."""
 
 
-class BatchSettings(Section):
+class BatchSettings(SettingsSection):
     """How requests travel in a provider's batches: its limits, OpenAI's by default."""
 
     max_requests: int = Field(50_000, ge=1)
@@ -80,7 +80,7 @@ class BatchSettings(Section):
     """Of one batch's file."""
 
 
-class ServeSettings(Section):
+class ServeSettings(SettingsSection):
     """The HTTP API, the page and the MCP server."""
 
     host: str = "127.0.0.1"
@@ -129,7 +129,7 @@ class ServeSettings(Section):
     """How long an uploaded paper is kept after it was last asked."""
 
 
-class ChatSettings(Section):
+class ChatSettings(SettingsSection):
     """`ccrag chat`."""
 
     history_words: int = Field(2_000, ge=0)
@@ -141,7 +141,7 @@ class ChatSettings(Section):
     """Of dialogues for which no file is named; None: in the per-user data directory."""
 
 
-class OutputSettings(Section):
+class OutputSettings(SettingsSection):
     """What a run's files say about it."""
 
     team_id: str = "ccrag"

@@ -4,31 +4,36 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from ccrag.config.section import Section
+from ccrag.config.section import SettingsSection
 
 
-class CandidateSettings(Section):
+class CandidateSettings(SettingsSection):
     """What to do about a query's candidate list."""
 
     unknown: Literal["error", "warn"] = "error"
     """A candidate id the index does not hold: refuse the query, or note it and go on."""
 
 
-PlainWording = Literal["original", "keywords", "temporal", "method"]
+PlainVariantName = Literal["original", "keywords", "temporal", "method"]
 
 
-TurnWording = Literal[
+TurnVariantName = Literal[
     "last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite", "llm-rewrite"
 ]
-"""Wordings made of a dialogue's turns; a lone question is its own wording in each."""
+"""Variants made of a dialogue's turns; a lone question is its own variant in each."""
 
 
-class VariantSettings(Section):
-    """The wordings of a query that get a list of their own."""
+class VariantSettings(SettingsSection):
+    """The variants of a query that get a list of their own."""
 
-    use: tuple[PlainWording | TurnWording, ...] = ("original", "keywords", "temporal", "method")
+    use: tuple[PlainVariantName | TurnVariantName, ...] = (
+        "original",
+        "keywords",
+        "temporal",
+        "method",
+    )
     """Those that get a BM25 list. `original` is the question: of a dialogue, its last turn."""
-    dense: tuple[Literal["original"] | TurnWording, ...] = ("original",)
+    dense: tuple[Literal["original"] | TurnVariantName, ...] = ("original",)
     """Those that get a dense list, where `retrieval.lists` has `dense`."""
     max_keywords: int = Field(12, ge=1)
     min_chars: int = Field(3, ge=1)
@@ -38,8 +43,8 @@ class VariantSettings(Section):
     `decayed`: weights of the question, of the user's turn before it, and so on; the last is that of
     all older turns together.
     """
-    question: Literal["original"] | TurnWording = "original"
-    """The wording that reranking, evidence and answer take for the question."""
+    question: Literal["original"] | TurnVariantName = "original"
+    """The variant that reranking, evidence and answer take for the question."""
 
     @field_validator("decay")
     @classmethod
@@ -49,20 +54,20 @@ class VariantSettings(Section):
         return decay
 
 
-class RewriteSettings(Section):
-    """`llm-rewrite`, the wording of a dialogue's question that a language model makes."""
+class RewriteSettings(SettingsSection):
+    """`llm-rewrite`, the variant of a dialogue's question that a language model makes."""
 
     prompt: str = "rewrite"
     """A packaged prompt, or a `.md` file of your own."""
     temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] = 0.3
     """Instead of `llm.temperature`."""
     count: int = Field(1, ge=1, le=5)
-    """Wordings asked for; each gets its list: `llm-rewrite`, `llm-rewrite-2`, and so on."""
+    """Variants asked for; each gets its list: `llm-rewrite`, `llm-rewrite-2`, and so on."""
     failure: Literal["error", "rules"] = "error"
-    """Without a rewrite to be had: give the query up, or note it and take the wording `rewrite`."""
+    """Without a rewrite to be had: give the query up, or note it and take the variant `rewrite`."""
 
 
-class FeedbackSettings(Section):
+class FeedbackSettings(SettingsSection):
     """Pseudo-relevance feedback: terms of the best passages as one more list."""
 
     enabled: bool = True
@@ -71,12 +76,12 @@ class FeedbackSettings(Section):
     min_chars: int = Field(4, ge=1)
 
 
-class RetrievalSettings(Section):
+class RetrievalSettings(SettingsSection):
     """The first lists."""
 
     lists: tuple[Literal["candidate-order", "bm25", "dense", "outline"], ...] = ("bm25",)
     """
-    `bm25`: one list per wording of `variants.use`, and feedback. `dense`: one per wording of
+    `bm25`: one list per variant of `variants.use`, and feedback. `dense`: one per variant of
     `variants.dense`. `outline`: the question against the headings above a passage and how its
     section begins (blocks only). `candidate-order` ranks nothing: passages as the candidates list
     their documents; it stands alone.
@@ -87,7 +92,7 @@ class RetrievalSettings(Section):
     """Queries that share their requests."""
 
 
-class FusionSettings(Section):
+class FusionSettings(SettingsSection):
     """How several lists become one."""
 
     method: Literal["rrf", "highest"] = "rrf"
@@ -101,7 +106,7 @@ class FusionSettings(Section):
     """`rrf`: weight of a list, by its name (`bm25:decayed`); 1 where none is given."""
 
 
-class RerankSettings(Section):
+class RerankSettings(SettingsSection):
     """What reorders the shortlist."""
 
     method: Literal["none", "paper", "published-code", "cross-encoder", "listwise", "signals"] = (
@@ -150,7 +155,7 @@ class RerankSettings(Section):
     """`signals`: weight of the token closeness within the best sentence."""
 
 
-class SelectSettings(Section):
+class SelectSettings(SettingsSection):
     """Which of the ranked passages are read."""
 
     read: Literal["passages", "units", "linked"] = "passages"
@@ -171,7 +176,7 @@ class SelectSettings(Section):
     """Budget over all selected passages."""
 
 
-class LinkedSettings(Section):
+class LinkedSettings(SettingsSection):
     """`select.read=linked`: how the budget is spread over what belongs together."""
 
     scorer: Literal["fused", "lexical"] = "fused"
@@ -193,7 +198,7 @@ class LinkedSettings(Section):
     """Damping constant: the scores are sums of 1 / (rrf_k + rank)."""
 
 
-class EvidenceSettings(Section):
+class EvidenceSettings(SettingsSection):
     """Which sentences of the selected passages are shown."""
 
     scorer: Literal["order", "lexical", "bm25", "cross-encoder", "bi-encoder", "fused"] = "lexical"
@@ -216,7 +221,7 @@ class EvidenceSettings(Section):
     """A longer sentence (a table, a failed extraction) comes after others that say as much."""
 
 
-class AnswerSettings(Section):
+class AnswerSettings(SettingsSection):
     """How evidence becomes an answer."""
 
     generator: Literal["extractive", "llm"] = "extractive"

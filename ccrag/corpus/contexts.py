@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccrag.chunking.windows import whole_passages
-from ccrag.corpus.fields import Fields, as_id, as_text, required_field
+from ccrag.corpus.faults import RecordPlace
+from ccrag.corpus.fields import RecordFields, as_id, as_text, required_field
 from ccrag.corpus.queries import QUERY_ID_NAMES
-from ccrag.corpus.records import Place, RecordError, at, json_type, read_records
+from ccrag.corpus.records import RecordError, at, json_type, read_records
 from ccrag.errors import InputError
 from ccrag.types import JSON, Document, Passage, QueryId
 
@@ -37,11 +38,11 @@ def read_contexts(path: Path) -> dict[QueryId, Contexts]:
             name, value = required_field(fields, QUERY_ID_NAMES, what="id")
             found[as_id(value, field=name)] = _contexts(fields)
         except InputError as error:
-            raise at(Place(path, number), error) from None
+            raise at(RecordPlace(path, number), error) from None
     return found
 
 
-def _contexts(fields: Fields) -> Contexts:
+def _contexts(fields: RecordFields) -> Contexts:
     given = fields.get("contexts")
     if not isinstance(given, list):
         got = "nothing" if given is None else json_type(given)

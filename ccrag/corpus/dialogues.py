@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
-from ccrag.corpus.fields import Fields, as_text
+from ccrag.corpus.fields import RecordFields, as_text
 from ccrag.corpus.records import RecordError, json_type
 from ccrag.types import Speaker, Turn
 
@@ -26,7 +26,7 @@ class Dialogue(NamedTuple):
     question: str
 
 
-def dialogue_of(fields: Fields) -> Dialogue | None:
+def dialogue_of(fields: RecordFields) -> Dialogue | None:
     """
     Return the dialogue in a record's list of turns; None where it has no such list.
 

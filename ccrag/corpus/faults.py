@@ -28,7 +28,7 @@ class RecordError(InputError):
         super().__init__(problem, path=path)
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a record is: its line or, in a JSON list, whose lines mean nothing, its position."""
 
     path: Path
@@ -46,7 +46,7 @@ class Place(NamedTuple):
         return f"{self.path}:{self.number}"
 
 
-def at(place: Place, error: InputError) -> InputError:
+def at(place: RecordPlace, error: InputError) -> InputError:
     """Return `error`, now saying where: its message, `path` and `line` name the place."""
     error.path = place.path
     error.line = place.line

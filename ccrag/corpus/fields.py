@@ -12,7 +12,7 @@ from ccrag.corpus.records import RecordError, json_type
 from ccrag.corpus.tables import Columns
 from ccrag.types import MAX_DOC_ID_BYTES, DocId, Document, TextSource
 
-Fields = Mapping[str, object]
+RecordFields = Mapping[str, object]
 
 DOC_ID_NAMES = ("doc_id", "id", "pid", "docid", "_id", "document_id", "id_")
 """`pid` before `docid`: a passage of MS MARCO has both, its own id and that of its document."""
@@ -38,7 +38,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BETWEEN_IDS = re.compile(r"[\s,;]+")
 
 
-def first_field(fields: Fields, names: Iterable[str]) -> tuple[str, object] | None:
+def first_field(fields: RecordFields, names: Iterable[str]) -> tuple[str, object] | None:
     """Return the first of `names` that the record holds, and its value; null counts as absent."""
     for name in names:
         value = fields.get(name)
@@ -47,7 +47,7 @@ def first_field(fields: Fields, names: Iterable[str]) -> tuple[str, object] | No
     return None
 
 
-def required_field(fields: Fields, names: Iterable[str], *, what: str) -> tuple[str, object]:
+def required_field(fields: RecordFields, names: Iterable[str], *, what: str) -> tuple[str, object]:
     """
     As `first_field`.
 
@@ -125,7 +125,7 @@ def _item_id(item: object, *, field: str) -> DocId:
     return as_id(item, field=f"an item of {field}")
 
 
-def collection_of(fields: Fields) -> str | None:
+def collection_of(fields: RecordFields) -> str | None:
     """
     Return the collection a record names, if any.
 
@@ -136,7 +136,7 @@ def collection_of(fields: Fields) -> str | None:
     return None if found is None else as_id(found[1], field=found[0])
 
 
-def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
+def _text(fields: RecordFields, title: str) -> tuple[str, TextSource]:
     """
     Return the first text that is not blank, full text before abstract before title, and its source.
     """
@@ -153,7 +153,7 @@ def _text(fields: Fields, title: str) -> tuple[str, TextSource]:
     return (title, "title") if title.strip() else ("", "none")
 
 
-def _title(fields: Fields) -> str:
+def _title(fields: RecordFields) -> str:
     """Return the record's title, else the one in its metadata, if that is a string."""
     title = fields.get("title")
     if title is None:
@@ -162,7 +162,7 @@ def _title(fields: Fields) -> str:
     return as_text(title, field="title")
 
 
-def _nested(fields: Fields) -> Fields:
+def _nested(fields: RecordFields) -> RecordFields:
     """
     Return the metadata of a record that holds it apart, as those of retrieval libraries do.
 
@@ -172,7 +172,7 @@ def _nested(fields: Fields) -> Fields:
     return found[1] if found is not None and isinstance(found[1], dict) else {}
 
 
-def unwrapped(fields: Fields) -> Fields:
+def unwrapped(fields: RecordFields) -> RecordFields:
     """Return the fields of a search engine's dump (`_source`) with its `_id` beside them."""
     source = fields.get("_source")
     if not isinstance(source, dict):
@@ -180,7 +180,7 @@ def unwrapped(fields: Fields) -> Fields:
     return {"_id": fields["_id"], **source} if "_id" in fields else source
 
 
-def _date(fields: Fields) -> str | None:
+def _date(fields: RecordFields) -> str | None:
     """Return the date if it starts with a four-digit year, or is eight digits in a row."""
     found = first_field(fields, _DATE_NAMES) or first_field(_nested(fields), _DATE_NAMES)
     if found is None or type(found[1]) not in (str, int):
@@ -189,12 +189,12 @@ def _date(fields: Fields) -> str | None:
     return date if _DATE.match(date) else None
 
 
-def _version_of(fields: Fields) -> str | None:
+def _version_of(fields: RecordFields) -> str | None:
     value = fields.get("version_of")
     return None if value is None else as_id(value, field="version_of")
 
 
-def _version(fields: Fields) -> str | None:
+def _version(fields: RecordFields) -> str | None:
     """
     Return what the version is called, if it is a word or a number; the field may mean other things.
     """
@@ -202,7 +202,7 @@ def _version(fields: Fields) -> str | None:
     return str(value) if type(value) in (str, int, float) and str(value).strip() else None
 
 
-def document_of(fields: Fields, *, in_cells: bool = False) -> Document:
+def document_of(fields: RecordFields, *, in_cells: bool = False) -> Document:
     """
     Return the document a record describes.
 

@@ -36,7 +36,7 @@ class SourceFile(NamedTuple):
     """The id of its document if it is a page file; records have their own."""
 
 
-class _Found(NamedTuple):
+class _FoundFile(NamedTuple):
     path: Path
     below: Path
     """The path from the folder that was named."""
@@ -64,7 +64,7 @@ def find_files(paths: Iterable[Path], report: LoadReport) -> list[SourceFile]:
     Raises:
         InputError: a path does not exist, names a file of another kind, or cannot be listed.
     """
-    found: dict[Path, _Found] = {}
+    found: dict[Path, _FoundFile] = {}
     for path in paths:
         for file in _files_at(path, report):
             whole = file.path.resolve()
@@ -77,7 +77,7 @@ def find_files(paths: Iterable[Path], report: LoadReport) -> list[SourceFile]:
     return files
 
 
-def _with_ids(found: list[_Found], report: LoadReport) -> list[SourceFile]:
+def _with_ids(found: list[_FoundFile], report: LoadReport) -> list[SourceFile]:
     pages = [file.ids() for file in found if is_page(file.path)]
     names = Counter(name for name, _, _ in pages)
     below = Counter(inside for _, inside, _ in pages)
@@ -90,7 +90,7 @@ def _with_ids(found: list[_Found], report: LoadReport) -> list[SourceFile]:
     return files
 
 
-def _files_at(path: Path, report: LoadReport) -> Iterator[_Found]:
+def _files_at(path: Path, report: LoadReport) -> Iterator[_FoundFile]:
     if path.is_dir():
         yield from _files_below(path, report)
     elif not path.exists():
@@ -100,7 +100,7 @@ def _files_at(path: Path, report: LoadReport) -> Iterator[_Found]:
     elif not data_suffix(path) and (kind := _kind_without_suffix(path)):
         raise InputError(f"{kind}; only plain text is read from a file without suffix", path=path)
     else:
-        yield _Found(path, path)
+        yield _FoundFile(path, path)
 
 
 def _not_read(path: Path) -> str:
@@ -110,7 +110,7 @@ def _not_read(path: Path) -> str:
     return f"documents come from {known}, plain or packed{f'; convert it: {how}' if how else ''}"
 
 
-def _files_below(folder: Path, report: LoadReport) -> Iterator[_Found]:
+def _files_below(folder: Path, report: LoadReport) -> Iterator[_FoundFile]:
     def refuse(error: OSError) -> None:
         raise InputError(f"cannot be listed: {error.strerror}", path=Path(error.filename))
 
@@ -124,7 +124,7 @@ def _files_below(folder: Path, report: LoadReport) -> Iterator[_Found]:
             path = Path(parent, name)
             kind = _kind_left_out(path)
             if kind is None:
-                yield _Found(path, path.relative_to(folder))
+                yield _FoundFile(path, path.relative_to(folder))
             else:
                 report.unsupported[kind] += 1
 

@@ -44,7 +44,7 @@ class Corpus(Protocol):
         ...
 
 
-class GivenDocuments(LedgerCorpus):
+class InMemoryCorpus(LedgerCorpus):
     """A `Corpus` of documents held in memory; the same from files have its fingerprint."""
 
     def __init__(self, documents: Iterable[Document]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from ccrag.corpus.faults import Place, RecordError, at
+from ccrag.corpus.faults import RecordError, RecordPlace, at
 from ccrag.corpus.fields import TABLE_COLUMNS, document_of, unwrapped
 from ccrag.corpus.files import SourceFile as SourceFile
 from ccrag.corpus.files import find_files as find_files
@@ -23,7 +23,7 @@ from ccrag.corpus.report import MAX_EXAMPLES, no_text
 from ccrag.corpus.report import LoadReport as LoadReport
 from ccrag.types import Document
 
-OnError = Literal["stop", "skip"]
+ErrorMode = Literal["stop", "skip"]
 
 
 def _page(file: SourceFile, report: LoadReport, sizes: SizeLimits) -> Document | RecordError:
@@ -45,7 +45,7 @@ def _records(
     seen = LoadReport()
 
     def doubt(number: int, problem: str) -> None:
-        report.warn(f"{Place(path, number)}: {problem}")
+        report.warn(f"{RecordPlace(path, number)}: {problem}")
 
     for number, fields in read_records(path, columns=TABLE_COLUMNS, doubt=doubt, sizes=sizes):
         if isinstance(fields, RecordError):
@@ -106,7 +106,7 @@ def _unless_repeated(
     first = ledger.origin(document.doc_id)
     if first is None or first == here:
         return document
-    there = Place(files[first.file].path, first.number)
+    there = RecordPlace(files[first.file].path, first.number)
     return RecordError("duplicate", f"id {document.doc_id!r} again, first at {there}")
 
 
@@ -124,7 +124,7 @@ def read_documents(
     files: Sequence[SourceFile],
     *,
     collections: Mapping[Path, str] | None = None,
-    on_error: OnError = "stop",
+    on_error: ErrorMode = "stop",
     report: LoadReport | None = None,
     ledger: Ledger | None = None,
     sizes: SizeLimits = DEFAULT_SIZES,
@@ -148,7 +148,7 @@ def read_documents(
     for file, source in enumerate(files):
         collection = (collections or {}).get(source.path)
         for number, found in _documents_in(source, report, sizes):
-            place = Place(source.path, number)
+            place = RecordPlace(source.path, number)
             if isinstance(found, Document):
                 found = _placed(found, collection)
             if ledger is not None and isinstance(found, Document):

@@ -10,9 +10,9 @@ from pathlib import Path
 import orjson
 
 from ccrag.corpus.dialogues import Dialogue, dialogue_of, marked_dialogue
-from ccrag.corpus.faults import Place, RecordError, at
+from ccrag.corpus.faults import RecordError, RecordPlace, at
 from ccrag.corpus.fields import (
-    Fields,
+    RecordFields,
     as_id,
     as_ids,
     as_text,
@@ -58,9 +58,9 @@ def read_queries(
     if collection is not None:
         otherwise = Candidates.of_collection(collection)
     queries: list[Query] = []
-    places: dict[QueryId, Place] = {}
+    places: dict[QueryId, RecordPlace] = {}
     for number, fields in read_records(path, columns=_TABLE_COLUMNS):
-        place = Place(path, number)
+        place = RecordPlace(path, number)
         try:
             query = _query(fields, in_cells=in_cells, otherwise=otherwise)
         except InputError as error:
@@ -74,7 +74,9 @@ def read_queries(
     return queries
 
 
-def _query(fields: Fields | RecordError, *, in_cells: bool, otherwise: Candidates | None) -> Query:
+def _query(
+    fields: RecordFields | RecordError, *, in_cells: bool, otherwise: Candidates | None
+) -> Query:
     if isinstance(fields, RecordError):
         raise fields
     if in_cells:
@@ -90,12 +92,12 @@ def _query(fields: Fields | RecordError, *, in_cells: bool, otherwise: Candidate
     return Query(query_id, text, candidates, turns)
 
 
-def _question(fields: Fields) -> Dialogue:
+def _question(fields: RecordFields) -> Dialogue:
     name, value = required_field(fields, _TEXT_NAMES, what="query text")
     return marked_dialogue(as_text(value, field=name), field=name)
 
 
-def _candidates(fields: Fields, query_id: QueryId, *, in_cells: bool) -> Candidates | None:
+def _candidates(fields: RecordFields, query_id: QueryId, *, in_cells: bool) -> Candidates | None:
     """Return the documents a query lists, else the collection it names, else None."""
     found = first_field(fields, _CANDIDATE_NAMES)
     if found is None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import orjson
 
 from ccrag.corpus.faults import Fault as Fault
-from ccrag.corpus.faults import Place as Place
 from ccrag.corpus.faults import RecordError as RecordError
 from ccrag.corpus.faults import at as at
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, open_data, read_whole
@@ -23,8 +22,8 @@ from ccrag.corpus.record_lines import RecordLines, decode
 from ccrag.corpus.tables import Columns, Doubt, read_csv, read_tsv
 from ccrag.errors import InputError
 
-Record = tuple[int, Mapping[str, object] | RecordError]
-"""The fields of a record, or what is wrong with it, after its number (see `Place`)."""
+NumberedRecord = tuple[int, Mapping[str, object] | RecordError]
+"""The fields of a record, or what is wrong with it, after its number (see `RecordPlace`)."""
 _NAME_ENDS = re.compile(rb'"\s*:')
 """What stands after every name in JSON; never fewer than there are names."""
 
@@ -35,7 +34,7 @@ def read_records(
     columns: Columns | None = None,
     doubt: Doubt | None = None,
     sizes: SizeLimits = DEFAULT_SIZES,
-) -> Iterator[Record]:
+) -> Iterator[NumberedRecord]:
     """
     Yield the records of a file, in order; memory holds one of them, or the whole of a JSON file.
 
@@ -69,7 +68,7 @@ def has_bom(path: Path) -> bool:
         return bom_encoding(file.peek(4)[:4])[0] != b""
 
 
-def _read_jsonl(path: Path, lines: RecordLines) -> Iterator[Record]:
+def _read_jsonl(path: Path, lines: RecordLines) -> Iterator[NumberedRecord]:
     for line in lines:
         try:
             fields = orjson.loads(line)
@@ -142,7 +141,7 @@ def json_type(value: object) -> str:
     return "null" if value is None else names.get(type(value), "a number")
 
 
-def _read_json(path: Path, data: bytes) -> Iterator[Record]:
+def _read_json(path: Path, data: bytes) -> Iterator[NumberedRecord]:
     bom, encoding = bom_encoding(data)
     if encoding != "utf-8":
         data = decode(data, path=path).encode()

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ccrag.corpus.faults import Fault, Place, RecordError
+from ccrag.corpus.faults import Fault, RecordError, RecordPlace
 from ccrag.corpus.fields import FIELD_NAMES, FULL_TEXT_NAMES
 from ccrag.corpus.readers.kinds import how_to_convert
-from ccrag.corpus.readers.page import Loss, LossUnit, Page
+from ccrag.corpus.readers.page import Loss, LossUnit, ReadPage
 from ccrag.errors import InputError
 from ccrag.text.words import passage_words
 from ccrag.types import Document
@@ -96,7 +96,7 @@ class LoadReport:
     examples: list[str] = field(default_factory=list)
     """The first messages about skipped records."""
 
-    def add(self, document: Document, place: Place | None = None) -> None:
+    def add(self, document: Document, place: RecordPlace | None = None) -> None:
         """
         Count a document.
 
@@ -115,7 +115,7 @@ class LoadReport:
                     "cannot hold; rename the field `collection` if it means something else"
                 )
 
-    def add_page(self, path: Path, page: Page) -> None:
+    def add_page(self, path: Path, page: ReadPage) -> None:
         """Count what the reader of a page file lost, and warn if it is more than a little."""
         for loss in page.losses:
             self._add_loss(path, loss)
@@ -225,13 +225,13 @@ def no_text(records: int, field_names: Iterable[str]) -> str:
     return f"none of {counted(records, 'document')} has a text{seen}; a text is read from {known}"
 
 
-def expected_words(page: Page) -> int:
+def expected_words(page: ReadPage) -> int:
     """Return how many words the text should have: those of the file less what is meant to go."""
     out = sum(loss.count for loss in page.losses if loss.intended and loss.unit == "words")
     return max((page.words_in_file or 0) - out, 0)
 
 
-def page_problems(page: Page) -> Iterator[str]:
+def page_problems(page: ReadPage) -> Iterator[str]:
     """Yield what of a page file was lost beyond a few percent, with its place."""
     expected = expected_words(page)
     words = passage_words(page.text)

@@ -16,10 +16,10 @@ from ccrag.corpus.digests import (
     document_weight,
     edges_weight,
 )
-from ccrag.corpus.faults import Place, RecordError, at
+from ccrag.corpus.faults import RecordError, RecordPlace, at
 from ccrag.corpus.fields import as_id
 from ccrag.corpus.ledger import Ledger, LedgerCorpus
-from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
+from ccrag.corpus.load import ErrorMode, LoadReport, find_files, read_documents
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
 from ccrag.corpus.readers.kinds import TABLE_SUFFIXES, data_suffix
 from ccrag.corpus.records import read_records
@@ -43,7 +43,7 @@ class CorpusScan(LedgerCorpus):
         paths: Sequence[Path],
         *,
         collections: Mapping[Path, str] | None = None,
-        on_error: OnError = "stop",
+        on_error: ErrorMode = "stop",
         citations: Path | None = None,
         sizes: SizeLimits = DEFAULT_SIZES,
     ) -> None:
@@ -62,7 +62,7 @@ class CorpusScan(LedgerCorpus):
             InputError: nothing to index, an unusable record (with "stop"), an unreadable file.
         """
         self.report = LoadReport()
-        self._on_error: OnError = on_error
+        self._on_error: ErrorMode = on_error
         self._sizes = sizes
         self._files = find_files(paths, self.report)
         self._collections = _by_file(collections or {})
@@ -146,7 +146,7 @@ def _read_citations(path: Path, ledger: Ledger) -> None:
     if data_suffix(path) not in TABLE_SUFFIXES:
         raise InputError(f"citations come as .csv or .tsv with columns {CITING},{CITED}", path=path)
     for number, fields in read_records(path):
-        place = Place(path, number)
+        place = RecordPlace(path, number)
         if isinstance(fields, RecordError):
             raise at(place, fields)
         if CITING not in fields or CITED not in fields:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ccrag.corpus.faults import Place, RecordError, at
+from ccrag.corpus.faults import RecordError, RecordPlace, at
 from ccrag.corpus.record_lines import RecordLines
 from ccrag.errors import InputError
 
-Row = tuple[int, Mapping[str, object] | RecordError]
+NumberedRow = tuple[int, Mapping[str, object] | RecordError]
 Doubt = Callable[[int, str], None]
 """Hears of a row that may have been read wrongly: its line, and why."""
 _SHAPE = (re.compile(r"\d+"), re.compile(r"[^\W\d]+"))
@@ -42,7 +42,7 @@ class Columns:
 
 def read_tsv(
     path: Path, lines: RecordLines, *, columns: Columns | None = None, doubt: Doubt | None = None
-) -> Iterator[Row]:
+) -> Iterator[NumberedRow]:
     """
     Yield the rows of a TSV file, cells by the names of their columns, after their lines.
 
@@ -57,12 +57,12 @@ def read_tsv(
     told = doubt is None
     for row in _tsv_rows(lines):
         if isinstance(row, RecordError):
-            yield lines.number, _usable(row, header, Place(path, lines.number))
+            yield lines.number, _usable(row, header, RecordPlace(path, lines.number))
             continue
         if header is None:
             header = columns.without_header(row) if columns else None
             if header is None:
-                header = _checked_header(row, Place(path, lines.number))
+                header = _checked_header(row, RecordPlace(path, lines.number))
                 continue
         if doubt is not None and not told and any(map(_is_quoted, row)):
             doubt(lines.number, "a cell is quoted as in CSV; in TSV the quotes are text")
@@ -90,7 +90,9 @@ def _is_quoted(cell: str) -> bool:
     return len(cell) > 2 and cell[0] == cell[-1] == '"' and '""' in cell[1:-1]
 
 
-def read_csv(path: Path, lines: RecordLines, *, doubt: Doubt | None = None) -> Iterator[Row]:
+def read_csv(
+    path: Path, lines: RecordLines, *, doubt: Doubt | None = None
+) -> Iterator[NumberedRow]:
     """
     Yield the rows of a CSV file, cells by the names of their columns, after their first lines.
 
@@ -113,12 +115,12 @@ def read_csv(path: Path, lines: RecordLines, *, doubt: Doubt | None = None) -> I
             fault = _row_error(error, number, lines.number)
             if fault.fault not in ("encoding", "syntax"):
                 raise
-            yield number, _usable(fault, header, Place(path, number))
+            yield number, _usable(fault, header, RecordPlace(path, number))
             continue
         if not row:
             continue
         if header is None:
-            header = _checked_header(row, Place(path, number))
+            header = _checked_header(row, RecordPlace(path, number))
             if len(header) == 1 and (other := set(header[0]) & {";", "\t"}):
                 problem = (
                     f"the header is one cell, {header[0]!r}: commas part cells, not {other.pop()!r}"
@@ -130,7 +132,7 @@ def read_csv(path: Path, lines: RecordLines, *, doubt: Doubt | None = None) -> I
         yield number, _fields(header, row)
 
 
-def _usable(error: RecordError, header: Sequence[str] | None, place: Place) -> RecordError:
+def _usable(error: RecordError, header: Sequence[str] | None, place: RecordPlace) -> RecordError:
     """Return `error` if only its row is lost; raised if it is the header's."""
     if header is None:
         raise at(place, error)
@@ -174,7 +176,7 @@ def _shape(doc_id: str) -> str:
     return _SHAPE[1].sub("a", _SHAPE[0].sub("0", doc_id.strip('" ')))
 
 
-def _checked_header(row: Sequence[str], place: Place) -> Sequence[str]:
+def _checked_header(row: Sequence[str], place: RecordPlace) -> Sequence[str]:
     row = [name.strip() for name in row]
     repeated = [name for position, name in enumerate(row) if name in row[:position]]
     if repeated:

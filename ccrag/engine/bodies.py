@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ccrag.engine.tokens import cut_tokens
-from ccrag.types import JSON, Candidates, DocId, Part, PassageId
+from ccrag.types import JSON, Candidates, DocId, PassageId, WeightedText
 
-Vector = NDArray[np.float32]
+SearchVector = NDArray[np.float32]
 """A query's vector, `(dim,)`, unit length."""
 
-Among = tuple[Literal["doc_id", "unit_id", "version_of"], Sequence[str]]
+IdFilter = tuple[Literal["doc_id", "unit_id", "version_of"], Sequence[str]]
 """A field of unit parts, and the values it may have."""
 
 MAX_TERMS = 65_536
@@ -51,19 +51,19 @@ def candidate_filter(candidates: Candidates) -> list[JSON]:
     return clauses if len(clauses) == 1 else [{"bool": {"should": clauses}}]
 
 
-def searched(parts: Iterable[Part]) -> list[Part]:
+def searched(parts: Iterable[WeightedText]) -> list[WeightedText]:
     """Return what is searched of `parts`: all of it, or its first `MAX_TOKENS` tokens."""
-    kept: list[Part] = []
+    kept: list[WeightedText] = []
     left = MAX_TOKENS
     for part in parts:
         text, tokens = cut_tokens(part.text, at_most=left)
         left -= tokens
         if tokens or not kept:
-            kept.append(Part(text, part.weight))
+            kept.append(WeightedText(text, part.weight))
     return kept
 
 
-def is_cut(parts: Sequence[Part]) -> bool:
+def is_cut(parts: Sequence[WeightedText]) -> bool:
     """Return whether `parts` hold more than what is searched of them."""
     limit = MAX_TOKENS + 1
     if sum(len(part.text) for part in parts) < limit:  # nearly always: a token has a character
@@ -77,7 +77,7 @@ def _match(field: str, words: str, *, boost: float) -> JSON:
 
 
 def bm25_body(
-    parts: Sequence[Part],
+    parts: Sequence[WeightedText],
     candidates: Candidates,
     *,
     depth: int,
@@ -109,7 +109,7 @@ def bm25_body(
     return _ids_only(query, depth, candidates)
 
 
-def exact_body(vector: Vector, candidates: Candidates, *, depth: int) -> JSON:
+def exact_body(vector: SearchVector, candidates: Candidates, *, depth: int) -> JSON:
     """
     Return every candidate passage scored against `vector` (unit length), no graph used.
 
@@ -133,7 +133,7 @@ def exact_body(vector: Vector, candidates: Candidates, *, depth: int) -> JSON:
     return _ids_only(query, depth, candidates)
 
 
-def hnsw_body(vector: Vector, candidates: Candidates, *, depth: int, ef_search: int) -> JSON:
+def hnsw_body(vector: SearchVector, candidates: Candidates, *, depth: int, ef_search: int) -> JSON:
     """
     Return nearest neighbours of `vector` (unit length) by the graph; scores as in `exact_body`.
 
@@ -180,7 +180,7 @@ def parts_body(
     candidates: Candidates,
     *,
     size: int,
-    among: Among | None = None,
+    among: IdFilter | None = None,
     after: str | None = None,
 ) -> JSON:
     """
@@ -224,7 +224,10 @@ def documents_body(
     query: JSON = {"bool": {"filter": candidate_filter(candidates)}}
     sort: list[JSON] = [{"doc_id": "asc"}]
     if text:
-        words = {"query": " ".join(p.text for p in searched([Part(text, 1.0)])), "operator": "and"}
+        words = {
+            "query": " ".join(p.text for p in searched([WeightedText(text, 1.0)])),
+            "operator": "and",
+        }
         either: list[JSON] = [{"match_bool_prefix": {"title": words}}]
         if len(text.encode("utf-8", "surrogatepass")) <= MAX_ID_BYTES:
             either.append({"prefix": {"doc_id": text}})

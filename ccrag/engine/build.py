@@ -21,35 +21,35 @@ from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import part_id, part_source, passage_source
 from ccrag.engine.index import count_items, document_source
 from ccrag.engine.names import (
-    Recipe,
-    UnitRecipe,
+    IndexSpec,
+    UnitSpec,
     documents_alias,
     fingerprint,
     passages_alias,
     units_alias,
 )
 from ccrag.engine.stored import Stored, clear_leftovers, stored_indices
-from ccrag.engine.templates import Kind, put_templates, vector_template
+from ccrag.engine.templates import IndexKind, put_templates, vector_template
 from ccrag.errors import EngineError
 from ccrag.types import JSON, DocId, Document, Passage, UnitPart
 from ccrag.version import __version__
 
-Matrix = NDArray[np.float32]
+PassageVectors = NDArray[np.float32]
 
 
-class CutDocument(NamedTuple):
+class ChunkedDocument(NamedTuple):
     """A document on its way into the index."""
 
     document: Document
     edges: int
     """Citation edges that touch it."""
     passages: Sequence[Passage]
-    vectors: Matrix | None = None
+    vectors: PassageVectors | None = None
     """`(n_passages, dim)` float32, unit rows, in the order of `passages`; None stores none."""
     searched: Sequence[JSON] | None = None
     """Further fields of each passage that are searched and never read; None stores none."""
     parts: Sequence[UnitPart] = ()
-    """Its places in units, where the recipe stores units."""
+    """Its places in units, where the index spec stores units."""
     cites: Sequence[DocId] = ()
     """What a table of citations says it cites, in the collection or not."""
     digest: str = ""
@@ -77,7 +77,7 @@ class BuildPlan:
     """Fingerprint of the documents."""
     documents: int
     max_edges: int
-    recipe: Recipe
+    spec: IndexSpec
     collections: Mapping[str, int] = field(default_factory=dict)
     """Documents per named collection."""
 
@@ -99,7 +99,7 @@ class BuildReport:
 class Target:
     """One concrete index to be built."""
 
-    kind: Kind
+    kind: IndexKind
     alias: str
     fingerprint: str
 
@@ -111,7 +111,7 @@ class Target:
 def build(
     client: OpenSearch,
     plan: BuildPlan,
-    cut_documents: Callable[[], Iterable[CutDocument]],
+    chunked_documents: Callable[[], Iterable[ChunkedDocument]],
     settings: EngineSettings,
 ) -> BuildReport:
     """
@@ -133,7 +133,7 @@ def build(
         put_templates(client)
         for target in missing:
             create_index(client, target, plan, settings)
-        actions = _actions(cut_documents(), {target.kind: target.index for target in missing})
+        actions = _actions(chunked_documents(), {target.kind: target.index for target in missing})
         counts = write(client, actions, settings)
         for target in missing:
             count = counts.get(target.index, WriteCounts())
@@ -150,19 +150,17 @@ def build(
 
 
 def _targets(plan: BuildPlan) -> tuple[Target, ...]:
-    """Return documents, passages and, where the recipe stores them, units."""
-    name, corpus, recipe = plan.name, plan.corpus, plan.recipe
+    """Return documents, passages and, where the index spec stores them, units."""
+    name, corpus, spec = plan.name, plan.corpus, plan.spec
     documents = Target("documents", documents_alias(name), fingerprint("documents", corpus))
-    passages = Target(
-        "passages", passages_alias(name, recipe), fingerprint("passages", corpus, recipe)
-    )
-    if recipe.units is None:
+    passages = Target("passages", passages_alias(name, spec), fingerprint("passages", corpus, spec))
+    if spec.units is None:
         return documents, passages
-    grouped = fingerprint("units", corpus, recipe.units)
-    return documents, passages, Target("units", units_alias(name, recipe.units), grouped)
+    grouped = fingerprint("units", corpus, spec.units)
+    return documents, passages, Target("units", units_alias(name, spec.units), grouped)
 
 
-def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[JSON]:
+def _actions(cut: Iterable[ChunkedDocument], indices: dict[IndexKind, str]) -> Iterator[JSON]:
     """Yield a document after its passages, so that a stored document has been cut completely."""
     for item in cut:
         if "units" in indices:
@@ -173,14 +171,14 @@ def _actions(cut: Iterable[CutDocument], indices: dict[Kind, str]) -> Iterator[J
             yield document_action(item, indices["documents"])
 
 
-def part_actions(item: CutDocument, index: str) -> Iterator[JSON]:
+def part_actions(item: ChunkedDocument, index: str) -> Iterator[JSON]:
     """Create the places of a document in units."""
     for part in item.parts:
         source = part_source(part, collection=item.document.collection)
         yield {"_op_type": "create", "_index": index, "_id": part_id(part), **source}
 
 
-def passage_actions(item: CutDocument, index: str) -> Iterator[JSON]:
+def passage_actions(item: ChunkedDocument, index: str) -> Iterator[JSON]:
     """Create the passages of a document."""
     for at, passage in enumerate(item.passages):
         action = {
@@ -196,7 +194,7 @@ def passage_actions(item: CutDocument, index: str) -> Iterator[JSON]:
         yield action
 
 
-def document_action(item: CutDocument, index: str) -> JSON:
+def document_action(item: ChunkedDocument, index: str) -> JSON:
     """Create a document."""
     source = document_source(item.document, edges=item.edges, cites=item.cites, digest=item.digest)
     return {"_op_type": "create", "_index": index, "_id": item.document.doc_id, **source}
@@ -212,11 +210,11 @@ def create_index(
     """Create the concrete index, or find it half written; either way set it up for loading."""
     index_settings: JSON = {"number_of_shards": settings.shards, **LOADING}
     if target.kind == "passages":
-        similarity = {"type": "BM25", "k1": plan.recipe.k1, "b": plan.recipe.b}
+        similarity = {"type": "BM25", "k1": plan.spec.k1, "b": plan.spec.b}
         index_settings["similarity"] = {"default": similarity}
-    mappings: JSON = {"_meta": _facts(target, plan)}
-    if target.kind == "passages" and plan.recipe.vectors is not None:
-        extra, field = vector_template(plan.recipe.vectors, dimension=plan.recipe.dimension)
+    mappings: JSON = {"_meta": _info(target, plan)}
+    if target.kind == "passages" and plan.spec.vectors is not None:
+        extra, field = vector_template(plan.spec.vectors, dimension=plan.spec.dimension)
         index_settings |= extra
         mappings["properties"] = {"vector": field}
     body = {"settings": {"index": index_settings}, "mappings": mappings}
@@ -261,11 +259,11 @@ def serve_index(
     client.indices.put_settings(index=index, body=serving)
 
 
-def _facts(target: Target, plan: BuildPlan) -> JSON:
+def _info(target: Target, plan: BuildPlan) -> JSON:
     """Return what an index says about itself."""
-    recipe: Recipe | UnitRecipe | None = plan.recipe
+    spec: IndexSpec | UnitSpec | None = plan.spec
     if target.kind == "units":
-        recipe = plan.recipe.units
+        spec = plan.spec.units
     return {
         "owner": "ccrag",
         "built_by": __version__,
@@ -274,9 +272,9 @@ def _facts(target: Target, plan: BuildPlan) -> JSON:
         "documents": plan.documents,
         "max_edges": plan.max_edges,
         "collections": dict(plan.collections),
-        "recipe": recipe.name if recipe else "",
-        "parameters": dict(recipe.parameters) if recipe else {},
-        "encoder": plan.recipe.encoder,
+        "recipe": spec.name if spec else "",
+        "parameters": dict(spec.parameters) if spec else {},
+        "encoder": plan.spec.encoder,
     }
 
 

@@ -24,7 +24,7 @@ from ccrag.types import (
     doc_id_of,
 )
 
-Place = tuple[DocId, str | None]
+PassageSection = tuple[DocId, str | None]
 """A document and the collection it lies in, if any."""
 
 
@@ -91,7 +91,7 @@ def parse_parts(query: Query, responses: Iterable[Mapping[str, Any]]) -> list[Un
     ]
 
 
-def check_closure(query_id: str, candidates: Candidates, places: Iterable[Place]) -> None:
+def check_closure(query_id: str, candidates: Candidates, places: Iterable[PassageSection]) -> None:
     """
     Let only candidates through.
 
@@ -107,7 +107,7 @@ def check_closure(query_id: str, candidates: Candidates, places: Iterable[Place]
         raise CandidateLeakError(query_id, leaked)
 
 
-def _place(hit: Mapping[str, Any]) -> Place:
+def _place(hit: Mapping[str, Any]) -> PassageSection:
     """Return a hit's document and, where the search asked for it, its collection."""
     [collection] = hit.get("fields", {}).get("collection", (None,))
     return doc_id_of(hit["_id"]), collection

@@ -11,8 +11,8 @@ from ccrag.engine import bodies, hits
 from ccrag.engine.client import engine_errors
 from ccrag.engine.indexes import ListedPage, find_documents
 from ccrag.engine.names import (
-    Recipe,
-    UnitRecipe,
+    IndexSpec,
+    UnitSpec,
     documents_alias,
     fingerprint,
     passages_alias,
@@ -28,7 +28,7 @@ IDS_PER_REQUEST = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class IndexFacts:
+class IndexInfo:
     """What a complete index says about itself."""
 
     name: str
@@ -42,34 +42,34 @@ class IndexFacts:
     passages: int
     max_edges: int
     shards: int
-    recipe: Recipe
+    spec: IndexSpec
     """With the encoder's identity, if one was used."""
     collections: Mapping[str, int] = field(default_factory=dict)
     """Documents per named collection, by name."""
     units_index: str | None = None
-    """The concrete index of units, where the recipe reads them."""
+    """The concrete index of units, where the index spec reads them."""
     served_by: str | None = None
-    """The recipe whose index, with vectors, serves this one; None: its own."""
+    """The index spec whose index, with vectors, serves this one; None: its own."""
 
     @property
     def passages_id(self) -> str:
-        """Name of the passages as the recipe's own index has it, whichever index serves them."""
+        """Return the name of the spec's own index of passages, whichever index serves them."""
         if self.served_by is None:
             return self.passages_index
-        own = fingerprint("passages", self.corpus, self.recipe)
-        return f"{passages_alias(self.name, self.recipe)}-{own}"
+        own = fingerprint("passages", self.corpus, self.spec)
+        return f"{passages_alias(self.name, self.spec)}-{own}"
 
 
 class Index:
     """
-    One collection under one recipe.
+    One collection under one index spec.
 
     Open with `open_index`. All reads go to the concrete indices found at opening, so a rebuild in
     the meantime changes nothing for a run that has begun.
     """
 
-    def __init__(self, client: OpenSearch, facts: IndexFacts, settings: EngineSettings) -> None:
-        self.facts = facts
+    def __init__(self, client: OpenSearch, info: IndexInfo, settings: EngineSettings) -> None:
+        self.info = info
         self._client = client
         self._settings = settings
 
@@ -80,7 +80,7 @@ class Index:
         Raises:
             EngineError: the request as a whole failed.
         """
-        return self._msearch(self.facts.passages_index, search_bodies)
+        return self._msearch(self.info.passages_index, search_bodies)
 
     def _msearch(self, index: str, search_bodies: Sequence[JSON]) -> list[Slot]:
         return msearch(
@@ -88,7 +88,7 @@ class Index:
             index,
             search_bodies,
             max_searches=self._settings.msearch_max_searches,
-            dfs=self.facts.shards > 1,
+            dfs=self.info.shards > 1,
         )
 
     def passages(self, ids: Iterable[PassageId]) -> dict[PassageId, Passage]:
@@ -108,7 +108,7 @@ class Index:
                 found[hit["_id"]] = hits.parse_passage(hit["_id"], hit["_source"])
         gone = [passage_id for passage_id in wanted if passage_id not in found]
         if gone:
-            raise EngineError(f"passage {gone[0]!r} vanished from {self.facts.passages_index}")
+            raise EngineError(f"passage {gone[0]!r} vanished from {self.info.passages_index}")
         return found
 
     def candidate_passages(self, query: Query, *, at_most: int | None = None) -> list[Passage]:
@@ -132,7 +132,7 @@ class Index:
             after = page[-1].passage_id
 
     def unit_parts(
-        self, asked: Sequence[tuple[Query, bodies.Among | None]]
+        self, asked: Sequence[tuple[Query, bodies.IdFilter | None]]
     ) -> list[list[UnitPart] | EngineError]:
         """
         Return for each query the unit parts `among` its candidates, or all of theirs, by document.
@@ -143,9 +143,9 @@ class Index:
             EngineError: a request as a whole failed.
             IndexMismatchError: the index was opened without units.
         """
-        if self.facts.units_index is None:
-            raise IndexMismatchError(f"index {self.facts.name!r} was opened without its units")
-        units_index = self.facts.units_index
+        if self.info.units_index is None:
+            raise IndexMismatchError(f"index {self.info.name!r} was opened without its units")
+        units_index = self.info.units_index
 
         def body_of(at: int, after: str | None) -> JSON:
             query, among = asked[at]
@@ -183,11 +183,11 @@ class Index:
 
     def unknown(self, doc_ids: Iterable[DocId]) -> set[DocId]:
         """Return those of `doc_ids` the index does not hold."""
-        return self._missing(self.facts.documents_index, doc_ids)
+        return self._missing(self.info.documents_index, doc_ids)
 
     def unknown_passages(self, ids: Iterable[PassageId]) -> set[PassageId]:
         """Return those of `ids` the index does not hold: of other text, or cut in another way."""
-        return self._missing(self.facts.passages_index, ids)
+        return self._missing(self.info.passages_index, ids)
 
     def _missing(self, index: str, ids: Iterable[str]) -> set[str]:
         found = self._get(index, ids, sources=False)
@@ -201,7 +201,7 @@ class Index:
             InputError: an id is not among the candidates.
         """
         wanted = list(doc_ids)
-        found = self._get(self.facts.documents_index, wanted)
+        found = self._get(self.info.documents_index, wanted)
         for doc_id in wanted:
             collection = (found[doc_id] or {}).get("collection")
             if not candidates.admits(doc_id, collection=collection):
@@ -219,7 +219,7 @@ class Index:
         Raises:
             EngineError: the request failed.
         """
-        documents = self.facts.documents_index
+        documents = self.info.documents_index
         return find_documents(self._client, documents, candidates, text=text, size=size)
 
     def _get(
@@ -234,12 +234,12 @@ class Index:
 
 
 def open_index(
-    client: OpenSearch, name: str, recipe: Recipe, settings: EngineSettings, *, command: str
+    client: OpenSearch, name: str, spec: IndexSpec, settings: EngineSettings, *, command: str
 ) -> Index:
     """
     Return the index a pipeline needs, checked against it.
 
-    A recipe without vectors is served by an index that holds the same passages with vectors, too,
+    An index with vectors also serves a spec without vectors, if its passages are the same:
     where its own is not built or was cut from other documents.
 
     Args:
@@ -250,18 +250,16 @@ def open_index(
         IndexMismatchError: it was built from other documents or settings than it should be.
     """
     documents_index, documents_meta = _resolve(client, documents_alias(name), command)
-    passages_index, passages_meta = _serving(client, name, recipe, documents_meta, command)
-    served_by = None if passages_meta["recipe"] == recipe.name else passages_meta["recipe"]
-    if served_by is None or recipe.needs_encoder:
-        recipe = replace(recipe, encoder=recipe.with_vectors_of(passages_meta).encoder)
+    passages_index, passages_meta = _serving(client, name, spec, documents_meta, command)
+    served_by = None if passages_meta["recipe"] == spec.name else passages_meta["recipe"]
+    if served_by is None or spec.needs_encoder:
+        spec = replace(spec, encoder=spec.with_vectors_of(passages_meta).encoder)
     units_index = None
-    if recipe.units is not None:
-        units = units_alias(name, recipe.units)
-        units_index, units_meta = _resolve(
-            client, units, command, built=built_recipes(client, name)
-        )
-        _check_units(name, recipe.units, units_meta, documents_meta, command)
-    facts = IndexFacts(
+    if spec.units is not None:
+        units = units_alias(name, spec.units)
+        units_index, units_meta = _resolve(client, units, command, built=built_specs(client, name))
+        _check_units(name, spec.units, units_meta, documents_meta, command)
+    info = IndexInfo(
         name=name,
         passages_index=passages_index,
         documents_index=documents_index,
@@ -270,39 +268,39 @@ def open_index(
         passages=count_items(client, passages_index),
         max_edges=passages_meta["max_edges"],
         shards=_shards(client, passages_index),
-        recipe=recipe,
+        spec=spec,
         collections=dict(sorted(passages_meta.get("collections", {}).items())),
         units_index=units_index,
         served_by=served_by,
     )
-    return Index(client, facts, settings)
+    return Index(client, info, settings)
 
 
 def _serving(
-    client: OpenSearch, name: str, recipe: Recipe, documents: Mapping[str, Any], command: str
+    client: OpenSearch, name: str, spec: IndexSpec, documents: Mapping[str, Any], command: str
 ) -> tuple[str, Mapping[str, Any]]:
     """
-    Return the first index of passages that serves `recipe` and fits the documents, and its `_meta`.
+    Return the first index of passages that serves `spec` and fits the documents, and its `_meta`.
     """
-    built = built_recipes(client, name)
-    found = recipe.served_by(built)
+    built = built_specs(client, name)
+    found = spec.served_by(built)
     if not found:
-        raise missing(passages_alias(name, recipe), built, command)
+        raise missing(passages_alias(name, spec), built, command)
     mismatch: IndexMismatchError | None = None
     for serving in found:
-        alias = passages_alias(name, replace(recipe, name=serving))
+        alias = passages_alias(name, replace(spec, name=serving))
         index, meta = _resolve(client, alias, command)
         try:
-            _check_meta(name, recipe.with_vectors_of(meta), meta, documents, command)
+            _check_meta(name, spec.with_vectors_of(meta), meta, documents, command)
         except IndexMismatchError as error:
             mismatch = mismatch or error
             continue
         return index, meta
-    raise mismatch or missing(passages_alias(name, recipe), built, command)
+    raise mismatch or missing(passages_alias(name, spec), built, command)
 
 
-def built_recipes(client: OpenSearch, name: str) -> list[str]:
-    """Return the recipes and groupings built under `name`, as `ListedIndex.recipes` has them."""
+def built_specs(client: OpenSearch, name: str) -> list[str]:
+    """Return the index specs and groupings built under `name`, as `ListedIndex.specs` has them."""
     prefix = f"ccrag-{name}-"
     with engine_errors(f"list what is built of {name}"):
         found = client.indices.get_alias(
@@ -353,35 +351,35 @@ def _resolve(
 
 def _check_meta(
     name: str,
-    recipe: Recipe,
+    spec: IndexSpec,
     passages: Mapping[str, Any],
     documents: Mapping[str, Any],
     command: str,
 ) -> None:
     if passages["corpus"] != documents["corpus"]:
         raise IndexMismatchError(
-            f"index {name!r}: passages {recipe.name} were cut from other documents "
+            f"index {name!r}: passages {spec.name} were cut from other documents "
             f"({passages['corpus'][:8]}) than are stored ({documents['corpus'][:8]}); "
             f"run again: {command}"
         )
-    expected = fingerprint("passages", passages["corpus"], recipe)
+    expected = fingerprint("passages", passages["corpus"], spec)
     if passages["fingerprint"] != expected:
         raise IndexMismatchError(
-            f"index {name!r}: passages {recipe.name} have fingerprint {passages['fingerprint']}, "
+            f"index {name!r}: passages {spec.name} have fingerprint {passages['fingerprint']}, "
             f"this version and pipeline need {expected}; run again: {command}"
         )
 
 
 def _check_units(
     name: str,
-    recipe: UnitRecipe,
+    spec: UnitSpec,
     units: Mapping[str, Any],
     documents: Mapping[str, Any],
     command: str,
 ) -> None:
-    if units["fingerprint"] != fingerprint("units", documents["corpus"], recipe):
+    if units["fingerprint"] != fingerprint("units", documents["corpus"], spec):
         raise IndexMismatchError(
-            f"index {name!r}: its units {recipe.name} were made of other documents, or by other "
+            f"index {name!r}: its units {spec.name} were made of other documents, or by other "
             f"rules; run again: {command}"
         )
 

@@ -13,7 +13,7 @@ from ccrag.engine.hits import check_closure
 from ccrag.engine.names import check_name
 from ccrag.engine.reasons import with_advice
 from ccrag.engine.stored import clear_leftovers, stored_indices
-from ccrag.engine.templates import KINDS, Kind
+from ccrag.engine.templates import KINDS, IndexKind
 from ccrag.errors import EngineDownError, EngineError, IndexMissingError
 from ccrag.types import Candidates, DocId
 
@@ -29,8 +29,8 @@ class ListedIndex:
 
     name: str
     documents: int
-    recipes: tuple[str, ...]
-    """Names of the recipes its passages were cut by, and `units-` groupings, sorted."""
+    specs: tuple[str, ...]
+    """Names of the index specs its passages were cut by, and `units-` groupings, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ def list_indexes(client: OpenSearch) -> list[ListedIndex]:
     with engine_errors("list the indexes"):
         indices = client.indices.get(index="ccrag-*", params={"ignore_unavailable": "true"})
     counts: dict[str, int] = {}
-    recipes: dict[str, list[str]] = {}
+    specs: dict[str, list[str]] = {}
     for index in indices.values():
         for alias in index["aliases"]:
             if found := _PASSAGES.fullmatch(alias) or _UNITS.fullmatch(alias):
-                recipes.setdefault(found[1], []).append(found[2])
+                specs.setdefault(found[1], []).append(found[2])
             elif found := _DOCUMENTS.fullmatch(alias):
                 counts[found[1]] = _documents(index)
     return [
-        ListedIndex(name, counts[name], tuple(sorted(recipes.get(name, ()))))
+        ListedIndex(name, counts[name], tuple(sorted(specs.get(name, ()))))
         for name in sorted(counts)
     ]
 
@@ -120,8 +120,8 @@ def _listed(source: Mapping[str, Any]) -> Listed:
 class IndexPart:
     """One of the indices that an index consists of."""
 
-    kind: Kind
-    recipe: str
+    kind: IndexKind
+    spec: str
     """What it was built by; empty for documents."""
     index: str
     items: int
@@ -149,14 +149,14 @@ class IndexDescription:
 
     @property
     def passages(self) -> int:
-        """Return the number of passages under all recipes."""
+        """Return the number of passages under all index specs."""
         return sum(part.items for part in self.parts if part.kind == "passages")
 
     @property
-    def recipes(self) -> frozenset[str]:
-        """Return recipes of passages that this version can open, and `units-` groupings."""
+    def specs(self) -> frozenset[str]:
+        """Return index specs of passages that this version can open, and `units-` groupings."""
         return frozenset(
-            f"units-{part.recipe}" if part.kind == "units" else part.recipe
+            f"units-{part.spec}" if part.kind == "units" else part.spec
             for part in self.parts
             if part.kind != "documents" and part.is_current
         )
@@ -192,7 +192,7 @@ def _described(
     parts = tuple(
         IndexPart(
             kind=item.kind,
-            recipe=item.meta["recipe"] if item.kind != "documents" else "",
+            spec=item.meta["recipe"] if item.kind != "documents" else "",
             index=item.index,
             items=stats[item.index]["primaries"]["docs"]["count"],
             bytes=stats[item.index]["total"]["store"]["size_in_bytes"],

@@ -20,7 +20,7 @@ import orjson
 from ccrag.engine.templates import (
     KINDS,
     VECTOR_MODES,
-    Kind,
+    IndexKind,
     VectorMode,
     template_digest,
     vector_template,
@@ -32,7 +32,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
-class UnitRecipe:
+class UnitSpec:
     """What the stored units of an index depend on, apart from the documents."""
 
     name: str
@@ -42,11 +42,11 @@ class UnitRecipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class IndexSpec:
     """What the passages of an index depend on, apart from the documents."""
 
     name: str
-    """Readable and unique among recipes: part of the alias."""
+    """Readable and unique among index specs: part of the alias."""
     parameters: tuple[tuple[str, str], ...]
     """Everything the fingerprint covers, as sorted name–value pairs."""
     k1: float
@@ -57,20 +57,20 @@ class Recipe:
     """Whether cutting or vectors depend on an encoder."""
     encoder: tuple[tuple[str, str], ...] = ()
     """The encoder's identity, sorted name-value pairs; known once it is loaded, or from `_meta`."""
-    units: UnitRecipe | None = None
+    units: UnitSpec | None = None
     """The units stored beside the passages, which do not depend on them; None: none are read."""
 
     @property
     def stored(self) -> frozenset[str]:
-        """Return what an index must hold for it, as `indexes.ListedIndex.recipes` calls it."""
+        """Return what an index must hold for it, as `indexes.ListedIndex.specs` calls it."""
         units = () if self.units is None else (f"units-{self.units.name}",)
         return frozenset((self.name, *units))
 
     def served_by(self, names: Iterable[str]) -> list[str]:
         """
-        Return those of `names` whose passages are the ones this recipe asks for, best first.
+        Return those of `names` whose passages are the ones this index spec asks for, best first.
 
-        That is its own name, and without vectors any recipe that stores the same passages with
+        That is its own name, and without vectors any index spec that stores the same passages with
         vectors: BM25 counts and ranks the same texts there. Exact vectors go before a graph; then
         the name decides.
         """
@@ -83,18 +83,18 @@ class Recipe:
         ]
 
     def fits(self, names: Collection[str]) -> bool:
-        """Return whether an index that holds `names` serves this recipe."""
+        """Return whether an index that holds `names` serves this index spec."""
         units = self.units is None or f"units-{self.units.name}" in names
         return units and bool(self.served_by(names))
 
     def _adds(self, name: str, mode: VectorMode) -> bool:
-        """Tell whether `name` is this recipe's with vectors; `recipes.recipe_of` makes names."""
+        """Tell whether `name` is this spec with vectors; `indexing.spec` makes the names."""
         if self.needs_encoder:
             return name != self.name and name.replace(f"-{mode}-", "-", 1) == self.name
         return name.startswith(f"{self.name}-{mode}-")
 
-    def with_vectors_of(self, meta: Mapping[str, Any]) -> "Recipe":
-        """Return the recipe of an index that serves this one, by the index's `_meta`."""
+    def with_vectors_of(self, meta: Mapping[str, Any]) -> "IndexSpec":
+        """Return the index spec of an index that serves this one, by the index's `_meta`."""
         stored = meta["parameters"].get("vectors", "none")
         encoder = tuple((str(key), str(value)) for key, value in meta.get("encoder", ()))
         return replace(
@@ -131,28 +131,28 @@ def documents_alias(name: str) -> str:
     return f"ccrag-{check_name(name)}-documents"
 
 
-def passages_alias(name: str, recipe: Recipe) -> str:
-    """Return the alias of a collection's passages under `recipe`."""
-    return f"ccrag-{check_name(name)}-passages-{recipe.name}"
+def passages_alias(name: str, spec: IndexSpec) -> str:
+    """Return the alias of a collection's passages under `spec`."""
+    return f"ccrag-{check_name(name)}-passages-{spec.name}"
 
 
-def units_alias(name: str, units: UnitRecipe) -> str:
+def units_alias(name: str, units: UnitSpec) -> str:
     """Return the alias of a collection's units under one grouping."""
     return f"ccrag-{check_name(name)}-units-{units.name}"
 
 
-def fingerprint(kind: Kind, corpus: str, recipe: Recipe | UnitRecipe | None = None) -> str:
+def fingerprint(kind: IndexKind, corpus: str, spec: IndexSpec | UnitSpec | None = None) -> str:
     """
-    Return 12 hex digits over the corpus, the template and, for passages and units, the recipe.
+    Return 12 hex digits over the corpus, the template and, for passages and units, the index spec.
     """
-    facts: list[object] = [corpus, template_digest(kind)]
-    if isinstance(recipe, UnitRecipe):
-        facts.append(recipe.parameters)
-    elif recipe is not None:
-        facts += [recipe.parameters, recipe.encoder]
-        if recipe.vectors is not None:
-            facts += vector_template(recipe.vectors, dimension=recipe.dimension)
-    return hashlib.blake2b(orjson.dumps(facts), digest_size=6).hexdigest()
+    info: list[object] = [corpus, template_digest(kind)]
+    if isinstance(spec, UnitSpec):
+        info.append(spec.parameters)
+    elif spec is not None:
+        info += [spec.parameters, spec.encoder]
+        if spec.vectors is not None:
+            info += vector_template(spec.vectors, dimension=spec.dimension)
+    return hashlib.blake2b(orjson.dumps(info), digest_size=6).hexdigest()
 
 
 def is_concrete(index: str, alias: str) -> bool:

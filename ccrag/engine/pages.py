@@ -8,7 +8,7 @@ from ccrag.types import JSON
 
 PAGE = 5_000
 
-Pages = list[JSON] | EngineError
+PagesOrError = list[JSON] | EngineError
 """The responses of one search in order, or why there are none."""
 
 
@@ -16,7 +16,7 @@ def all_pages(
     numbers: Iterable[int],
     body_of: Callable[[int, str | None], JSON],
     send: Callable[[Sequence[JSON]], list[Slot]],
-) -> dict[int, Pages]:
+) -> dict[int, PagesOrError]:
     """
     Return every page of the searches that `numbers` stand for; one that fails ends alone.
 
@@ -25,7 +25,7 @@ def all_pages(
             pages of `PAGE`; None: from the start.
         send: one response or error per body, in order.
     """
-    pages: dict[int, Pages] = {number: [] for number in numbers}
+    pages: dict[int, PagesOrError] = {number: [] for number in numbers}
     waiting: dict[int, str | None] = dict.fromkeys(pages)
     while waiting:
         slots = send([body_of(number, after) for number, after in waiting.items()])

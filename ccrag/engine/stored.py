@@ -11,17 +11,17 @@ from opensearchpy import OpenSearch
 from ccrag.engine import bodies
 from ccrag.engine.client import engine_errors
 from ccrag.engine.hits import parse_passage
-from ccrag.engine.names import Recipe, UnitRecipe, check_name, fingerprint, is_concrete
+from ccrag.engine.names import IndexSpec, UnitSpec, check_name, fingerprint, is_concrete
 from ccrag.engine.pages import PAGE
 from ccrag.engine.reasons import reason_of
-from ccrag.engine.templates import Kind, VectorMode
+from ccrag.engine.templates import IndexKind, VectorMode
 from ccrag.errors import EngineError, IndexMissingError
 from ccrag.types import JSON, DocId, Passage
 
 IDS_PER_REQUEST = 1_000
 WHOLE_PER_REQUEST = 50
 """Documents read with their texts, which may be long."""
-Fields = Sequence[str] | JSON | bool
+SourceFields = Sequence[str] | JSON | bool
 MAX_COLLECTIONS = 10_000
 POLL_S = 0.2
 WRITING_ENDS_S = 60.0
@@ -32,18 +32,18 @@ WRITING_ENDS_S = 60.0
 class Stored:
     """One index that serves: a kind of item under an alias."""
 
-    kind: Kind
+    kind: IndexKind
     alias: str
     index: str
     meta: Mapping[str, Any]
 
     @property
-    def recipe(self) -> Recipe:
-        """Return the recipe of passages, as the index states it; without units."""
+    def spec(self) -> IndexSpec:
+        """Return the index spec of passages, as the index states it; without units."""
         parameters = tuple(sorted(self.meta["parameters"].items()))
         known = dict(parameters)
         vectors = known.get("vectors", "none")
-        return Recipe(
+        return IndexSpec(
             name=self.meta["recipe"],
             parameters=parameters,
             k1=float(known["k1"]),
@@ -53,15 +53,15 @@ class Stored:
         )
 
     @property
-    def units(self) -> UnitRecipe:
+    def units(self) -> UnitSpec:
         """Return the grouping of units, as the index states it."""
-        return UnitRecipe(self.meta["recipe"], tuple(sorted(self.meta["parameters"].items())))
+        return UnitSpec(self.meta["recipe"], tuple(sorted(self.meta["parameters"].items())))
 
     def fingerprint(self, corpus: str) -> str:
         """Return the fingerprint that this version gives such an index of `corpus`."""
         if self.kind == "documents":
             return fingerprint("documents", corpus)
-        return fingerprint(self.kind, corpus, self.units if self.kind == "units" else self.recipe)
+        return fingerprint(self.kind, corpus, self.units if self.kind == "units" else self.spec)
 
     @property
     def is_current(self) -> bool:
@@ -93,7 +93,7 @@ def stored_indices(client: OpenSearch, name: str) -> list[Stored]:
     """
     named = _names(name)
     stored = [
-        Stored(cast("Kind", match[1]), alias, index, body["mappings"]["_meta"])
+        Stored(cast("IndexKind", match[1]), alias, index, body["mappings"]["_meta"])
         for index, body in _found(client, name).items()
         for alias in body["aliases"]
         if (match := named.fullmatch(alias))
@@ -242,7 +242,7 @@ def linking_documents(client: OpenSearch, index: str, doc_ids: Iterable[DocId]) 
 
 
 def items_of(
-    client: OpenSearch, index: str, doc_ids: Iterable[DocId], fields: Fields, *, by: str
+    client: OpenSearch, index: str, doc_ids: Iterable[DocId], fields: SourceFields, *, by: str
 ) -> Iterator[JSON]:
     """Yield the items of some documents with some of their fields; True: with all."""
     wanted = sorted(set(doc_ids))
@@ -254,7 +254,7 @@ def items_of(
 def items(
     client: OpenSearch,
     index: str,
-    fields: Fields,
+    fields: SourceFields,
     *,
     by: str,
     query: JSON | None = None,
@@ -282,7 +282,7 @@ def items(
 def stored_passages(
     client: OpenSearch, stored: Sequence[Stored], doc_ids: Sequence[DocId] | None = None
 ) -> Iterator[Passage]:
-    """Yield the passages of `doc_ids`, or all there are, under every recipe."""
+    """Yield the passages of `doc_ids`, or all there are, under every index spec."""
     for item in (item for item in stored if item.kind == "passages"):
         if doc_ids is None:
             found = items(client, item.index, bodies.PASSAGES, by="passage_id")
@@ -292,7 +292,7 @@ def stored_passages(
             yield parse_passage(hit["_id"], hit["_source"])
 
 
-class CollectionFacts(NamedTuple):
+class CollectionCounts(NamedTuple):
     """What an index of documents holds, counted."""
 
     documents: int
@@ -300,7 +300,7 @@ class CollectionFacts(NamedTuple):
     collections: dict[str, int]
 
 
-def collection_facts(client: OpenSearch, index: str) -> CollectionFacts:
+def count_collections(client: OpenSearch, index: str) -> CollectionCounts:
     """Return how many documents an index holds, in which collections, and the most edges of one."""
     counted: JSON = {
         "max_edges": {"max": {"field": "edges"}},
@@ -311,7 +311,7 @@ def collection_facts(client: OpenSearch, index: str) -> CollectionFacts:
         answer = client.search(index=index, body=body)
     found = answer["aggregations"]
     named = {bucket["key"]: bucket["doc_count"] for bucket in found["collections"]["buckets"]}
-    return CollectionFacts(
+    return CollectionCounts(
         documents=answer["hits"]["total"]["value"],
         max_edges=int(found["max_edges"]["value"] or 0),
         collections=dict(sorted(named.items())),

@@ -11,10 +11,10 @@ from ccrag.engine.client import engine_errors
 from ccrag.types import JSON
 
 FOLDER = "index_templates"
-Kind = Literal["documents", "passages", "units"]
+IndexKind = Literal["documents", "passages", "units"]
 VectorMode = Literal["exact", "hnsw"]
 VECTOR_MODES: tuple[VectorMode, ...] = ("exact", "hnsw")
-KINDS: tuple[Kind, ...] = ("documents", "passages", "units")
+KINDS: tuple[IndexKind, ...] = ("documents", "passages", "units")
 
 
 def templates_folder() -> Path:
@@ -29,7 +29,7 @@ def templates_folder() -> Path:
     return carried if carried.is_dir() else package.parent / FOLDER
 
 
-def read_template(kind: Kind) -> JSON:
+def read_template(kind: IndexKind) -> JSON:
     """Return the packaged composable template of `kind`, as OpenSearch takes it."""
     template: JSON = orjson.loads((templates_folder() / f"{kind}.json").read_bytes())
     return template
@@ -41,7 +41,7 @@ def vector_template(mode: VectorMode, *, dimension: int) -> tuple[JSON, JSON]:
     return template["settings"], {**template["field"], "dimension": dimension}
 
 
-def template_digest(kind: Kind) -> str:
+def template_digest(kind: IndexKind) -> str:
     """Return 12 hex digits over the template's content; part of every index fingerprint."""
     canonical = orjson.dumps(read_template(kind), option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=6).hexdigest()

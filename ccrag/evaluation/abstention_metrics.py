@@ -48,7 +48,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class FigureWithInterval:
     """A measure and its interval."""
 
     value: float
@@ -64,7 +64,7 @@ class Decisions:
     abstained_answerable: float
     answered_unanswerable: float
     answered_answerable: float
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, FigureWithInterval]
     """By `MEASURES`; precision is left out where nothing was abstained from."""
 
 
@@ -84,7 +84,7 @@ def decisions(sample: Sample, said: Array, *, threshold: float) -> Decisions:
     drawn = _resampled(counts, sample.groups)
     values, draws = _measures(total[None, :]), _measures(drawn)
     figures = {
-        name: Figure(float(values[name][0]), *_bounds(draws[name]))
+        name: FigureWithInterval(float(values[name][0]), *_bounds(draws[name]))
         for name in MEASURES
         if not np.isnan(values[name][0])
     }

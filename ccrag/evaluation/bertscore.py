@@ -7,7 +7,7 @@ from typing import Any
 
 from ccrag.errors import ModelError
 from ccrag.evaluation.gold import Gold
-from ccrag.evaluation.registry import Figure, Figures, LeftOut, Measure, Need
+from ccrag.evaluation.registry import FigureOrGap, FiguresByQuery, LeftOut, Measure, Need
 from ccrag.evaluation.rundata import RunData
 
 NAME = "bertscore"
@@ -53,10 +53,10 @@ def bertscore_measure(scorer: BertScorer | None) -> Measure:
     )
 
 
-def _figures(scorer: BertScorer, run: RunData, gold: Gold) -> Figures:
+def _figures(scorer: BertScorer, run: RunData, gold: Gold) -> FiguresByQuery:
     """Score all answers in one call: models are slow one text at a time."""
     answers = gold.answers or {}
-    figures: dict[str, Figure] = {q: LeftOut("no gold answer") for q in gold.queries}
+    figures: dict[str, FigureOrGap] = {q: LeftOut("no gold answer") for q in gold.queries}
     figures |= {query_id: 0.0 for query_id in gold.queries if query_id in answers}
     texts = {q: run.answer(q).text for q in gold.queries if q in answers}
     scored = [query_id for query_id, text in texts.items() if text.strip()]

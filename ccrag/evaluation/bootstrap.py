@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 
 ROUNDING = 1e-12
 """Sums of the same numbers in another order may differ by this share."""
@@ -28,7 +28,7 @@ class FlipTest(NamedTuple):
     """Whether these were all there are."""
 
 
-def sign_flips(differences: Array, *, draws: int, seed: int) -> list[FlipTest]:
+def sign_flips(differences: FloatArray, *, draws: int, seed: int) -> list[FlipTest]:
     """Return a test per column of (queries, pairs); zeros take no part."""
     exact = [2 ** int(np.count_nonzero(column)) <= draws for column in differences.T]
     random = [at for at, is_exact in enumerate(exact) if not is_exact]
@@ -39,14 +39,14 @@ def sign_flips(differences: Array, *, draws: int, seed: int) -> list[FlipTest]:
     ]
 
 
-def _exact_test(differences: Array) -> FlipTest:
+def _exact_test(differences: FloatArray) -> FlipTest:
     ways = 2**differences.size
     bits = (np.arange(ways)[:, None] >> np.arange(differences.size) & 1).astype(np.bool_)
     extreme = int(_as_extreme(bits, differences[:, None])[0])
     return FlipTest(extreme / ways, ways, True)
 
 
-def _random_p(differences: Array, draws: int, seed: int) -> list[float]:
+def _random_p(differences: FloatArray, draws: int, seed: int) -> list[float]:
     """Return the p-value of each column; all meet the same flips, drawn query by query in order."""
     if not differences.size:
         return []
@@ -58,18 +58,18 @@ def _random_p(differences: Array, draws: int, seed: int) -> list[float]:
     return [(1 + int(count)) / (1 + draws) for count in extreme]
 
 
-def _as_extreme(flips: npt.NDArray[np.bool_], differences: Array) -> npt.NDArray[np.int64]:
+def _as_extreme(flips: npt.NDArray[np.bool_], differences: FloatArray) -> npt.NDArray[np.int64]:
     """
     Return how many rows of `flips` (ways, queries) take each column's sum as far from 0 as it is.
     """
-    signs: Array = np.where(flips, -1.0, 1.0)
+    signs: FloatArray = np.where(flips, -1.0, 1.0)
     margin = ROUNDING * np.abs(differences).sum(axis=0)
     observed = np.abs(differences.sum(axis=0)) - margin
     counts: npt.NDArray[np.int64] = (np.abs(signs @ differences) >= observed).sum(axis=0)
     return counts
 
 
-def bootstrap_intervals(table: Array, *, draws: int, seed: int, level: float) -> Array:
+def bootstrap_intervals(table: FloatArray, *, draws: int, seed: int, level: float) -> FloatArray:
     """Return the low and high of each column of (queries, columns), NaN left out: (2, columns)."""
     known = ~np.isnan(table)
     bounds = np.empty((2, table.shape[1]))
@@ -81,7 +81,7 @@ def bootstrap_intervals(table: Array, *, draws: int, seed: int, level: float) ->
     return bounds
 
 
-def _bootstrap(values: Array, *, draws: int, seed: int, level: float) -> Array:
+def _bootstrap(values: FloatArray, *, draws: int, seed: int, level: float) -> FloatArray:
     """
     Return the percentile interval of the mean of each column of (queries, columns): (2, columns).
     """
@@ -91,11 +91,11 @@ def _bootstrap(values: Array, *, draws: int, seed: int, level: float) -> Array:
         for rows in _blocks(draws, len(values))
     ]
     tail = (1 - level) / 2
-    bounds: Array = np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0)
+    bounds: FloatArray = np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0)
     return bounds
 
 
-def resample_counts(generator: np.random.Generator, rows: int, n: int) -> Array:
+def resample_counts(generator: np.random.Generator, rows: int, n: int) -> FloatArray:
     """Return how often each of `n` queries stands in each of `rows` resamples of `n`: (rows, n)."""
     picks = generator.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
     return np.bincount(picks.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ccrag.answering.support import contained
 from ccrag.evaluation.levels import document_judgements
 from ccrag.evaluation.measures import CitedDocuments, cited_precision_recall
-from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
+from ccrag.evaluation.registry import Case, FigureOrGap, LeftOut, Measure, Need, per_query
 from ccrag.evaluation.rundata import RunAnswer, RunSentence
 from ccrag.types import DocId
 
@@ -127,8 +127,8 @@ def _cited_text(answer: RunAnswer, sentence: RunSentence, citation: int) -> str:
 
 def _of_cited(
     value: Callable[[CitedDocuments], float | None], undefined: str
-) -> Callable[[Case], Figure]:
-    def figure(case: Case) -> Figure:
+) -> Callable[[Case], FigureOrGap]:
+    def figure(case: Case) -> FigureOrGap:
         judged = _judged_documents(case)
         if judged is None:
             return LeftOut("not judged")
@@ -139,7 +139,7 @@ def _of_cited(
     return figure
 
 
-def _judged_precision(case: Case) -> Figure:
+def _judged_precision(case: Case) -> FigureOrGap:
     judged = _judged_documents(case)
     if judged and min(judged.values()) > 0:
         return LeftOut("only relevant documents are judged")
@@ -156,7 +156,7 @@ def _strict_precision(cited: CitedDocuments) -> float | None:
     return cited.relevant_cited / references if references else None
 
 
-def _cited_sentences(case: Case) -> Figure:
+def _cited_sentences(case: Case) -> FigureOrGap:
     sentences = case.answer.sentences
     if not sentences:
         return NO_SENTENCES
@@ -175,7 +175,7 @@ def _duplicates(answer: RunAnswer) -> int:
     return sum(len(entries) - len(set(entries)) for entries in lists)
 
 
-def _lexical_support(case: Case, containment: float) -> Figure:
+def _lexical_support(case: Case, containment: float) -> FigureOrGap:
     undefined = undefined_support(case.answer)
     if undefined is not None:
         return undefined

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Protocol
 
 from ccrag.evaluation.citation_metrics import cited_texts, undefined_support
-from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
+from ccrag.evaluation.registry import Case, FigureOrGap, LeftOut, Measure, Need, per_query
 
 ENTAILED = 0.5
 """From this probability on, a premise entails a hypothesis."""
 NOT_GIVEN = "needs an entailment model (--nli)"
 
-Entails = Callable[[str, str], bool]
+EntailmentCheck = Callable[[str, str], bool]
 
 
 class NliScorer(Protocol):
@@ -56,7 +56,7 @@ def entailment_measures(
     )
 
 
-def _entails(scorer: NliScorer, threshold: float) -> Entails:
+def _entails(scorer: NliScorer, threshold: float) -> EntailmentCheck:
     """
     Tell whether a premise entails a hypothesis; each pair is scored once, no text entails nothing.
     """
@@ -72,7 +72,7 @@ def _never(premise: str, hypothesis: str) -> bool:
     return False
 
 
-def _recall(case: Case, entails: Entails) -> Figure:
+def _recall(case: Case, entails: EntailmentCheck) -> FigureOrGap:
     undefined = undefined_support(case.answer)
     if undefined is not None:
         return undefined
@@ -81,7 +81,7 @@ def _recall(case: Case, entails: Entails) -> Figure:
     return sum(entailed) / len(entailed)
 
 
-def _precision(case: Case, entails: Entails) -> Figure:
+def _precision(case: Case, entails: EntailmentCheck) -> FigureOrGap:
     undefined = undefined_support(case.answer)
     if undefined is not None:
         return undefined
@@ -93,7 +93,7 @@ def _precision(case: Case, entails: Entails) -> Figure:
     return sum(helpful) / len(helpful) if helpful else LeftOut("nothing is cited")
 
 
-def _helpful(texts: list[str], sentence: str, entails: Entails) -> list[bool]:
+def _helpful(texts: list[str], sentence: str, entails: EntailmentCheck) -> list[bool]:
     """Return for each citation of one sentence, whether it counts."""
     if not entails(_joined(texts), sentence):
         return [False] * len(texts)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from ccrag.evaluation.measures import EvidenceFound, evidence_found
 from ccrag.evaluation.quote_stages import (
     MEANING,
-    Context,
+    QuoteContext,
     QuoteEnd,
-    QuoteWay,
+    QuoteResult,
     context_chars,
-    quote_way,
+    quote_result,
 )
-from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
+from ccrag.evaluation.registry import Case, FigureOrGap, LeftOut, Measure, Need, per_query
 
 NOT_KNOWN = LeftOut("answerability is not known")
 
@@ -46,7 +46,7 @@ def evidence_measures() -> tuple[Measure, ...]:
             "reciprocal of the rank at which the ranked passages first cover a gold quote",
             needs,
             True,
-            per_query(_of_ways(_reciprocal_rank)),
+            per_query(_of_results(_reciprocal_rank)),
         ),
         *(_loss_measure(name, end, needs) for name, end in LOSSES.items()),
         Measure(
@@ -69,11 +69,11 @@ LOSSES = {
 
 
 def _loss_measure(name: str, end: QuoteEnd, needs: tuple[Need, ...]) -> Measure:
-    def share(ways: Sequence[QuoteWay]) -> float:
-        return sum(way.end == end for way in ways) / len(ways)
+    def share(results: Sequence[QuoteResult]) -> float:
+        return sum(result.end == end for result in results) / len(results)
 
     summary = f"share of gold quotes {end}: {MEANING[end]}"
-    return Measure(name, summary, needs, False, per_query(_of_ways(share)))
+    return Measure(name, summary, needs, False, per_query(_of_results(share)))
 
 
 def _all_found(found: EvidenceFound) -> float | None:
@@ -81,32 +81,34 @@ def _all_found(found: EvidenceFound) -> float | None:
     return None if share is None else float(share == 1)
 
 
-def _reciprocal_rank(ways: Sequence[QuoteWay]) -> float:
-    ranks = [way.rank for way in ways if way.rank is not None]
+def _reciprocal_rank(results: Sequence[QuoteResult]) -> float:
+    ranks = [result.rank for result in results if result.rank is not None]
     return 1 / min(ranks) if ranks else 0.0
 
 
-def _context_chars(case: Case) -> Figure:
+def _context_chars(case: Case) -> FigureOrGap:
     if case.answer.read is None:
         return LeftOut("no provenance for this query")
     return float(context_chars(case.answer.read))
 
 
-def _of_ways(figure_of: Callable[[Sequence[QuoteWay]], float]) -> Callable[[Case], Figure]:
-    def figure(case: Case) -> Figure:
+def _of_results(
+    figure_of: Callable[[Sequence[QuoteResult]], float],
+) -> Callable[[Case], FigureOrGap]:
+    def figure(case: Case) -> FigureOrGap:
         quotes = (case.gold.quotes or {}).get(case.query_id)
         if not quotes:
             return LeftOut("no gold quotes")
         answer, texts = case.answer, case.gold.texts or {}
         if answer.read is None or answer.ranked is None:
             return LeftOut("no provenance of the ranking for this query")
-        context = Context(answer.ranked, answer.selected, answer.read)
-        ways = [
-            quote_way(quote.text, quote.doc_id, texts[quote.doc_id], context)
+        context = QuoteContext(answer.ranked, answer.selected, answer.read)
+        results = [
+            quote_result(quote.text, quote.doc_id, texts[quote.doc_id], context)
             for quote in quotes
             if quote.doc_id in texts
         ]
-        known = [way for way in ways if way is not None]
+        known = [result for result in results if result is not None]
         return figure_of(known) if known else LeftOut("no gold quote stands in the documents")
 
     return figure
@@ -145,8 +147,8 @@ def abstention_measures() -> tuple[Measure, ...]:
     )
 
 
-def _of_found(share: Callable[[EvidenceFound], float | None]) -> Callable[[Case], Figure]:
-    def figure(case: Case) -> Figure:
+def _of_found(share: Callable[[EvidenceFound], float | None]) -> Callable[[Case], FigureOrGap]:
+    def figure(case: Case) -> FigureOrGap:
         quotes = (case.gold.quotes or {}).get(case.query_id)
         if not quotes:
             return LeftOut("no gold quotes")
@@ -165,18 +167,18 @@ def _of_found(share: Callable[[EvidenceFound], float | None]) -> Callable[[Case]
     return figure
 
 
-def _abstention_accuracy(case: Case) -> Figure:
+def _abstention_accuracy(case: Case) -> FigureOrGap:
     answerable = (case.gold.answerable or {}).get(case.query_id)
     return NOT_KNOWN if answerable is None else float(answerable != case.answer.abstained)
 
 
-def _abstention_precision(case: Case) -> Figure:
+def _abstention_precision(case: Case) -> FigureOrGap:
     if not case.answer.abstained:
         return LeftOut("answered")
     return _abstention_accuracy(case)
 
 
-def _abstention_recall(case: Case) -> Figure:
+def _abstention_recall(case: Case) -> FigureOrGap:
     if (case.gold.answerable or {}).get(case.query_id) is True:
         return LeftOut("answerable")
     return _abstention_accuracy(case)

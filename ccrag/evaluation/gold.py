@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ccrag.formats.trec_run import Qrels
+from ccrag.formats.trec_run import QrelsByQuery
 from ccrag.types import DocId, QueryId
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class GoldQuote:
     """Words of a document that answer a query."""
 
     doc_id: DocId
@@ -27,8 +27,8 @@ class Gold:
     queries: Mapping[QueryId, str]
     """Text by id: every measure looks at these queries and no others."""
     answers: Mapping[QueryId, str] | None = None
-    qrels: Qrels | None = None
-    quotes: Mapping[QueryId, tuple[Quote, ...]] | None = None
+    qrels: QrelsByQuery | None = None
+    quotes: Mapping[QueryId, tuple[GoldQuote, ...]] | None = None
     answerable: Mapping[QueryId, bool] | None = None
     texts: Mapping[DocId, str] | None = None
     """Texts of the documents that quotes stand in."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from ccrag.evaluation.outcome import Outcome
-from ccrag.evaluation.scores import Scores
-from ccrag.evaluation.significance import PerQuery
+from ccrag.evaluation.scores import RunScores
+from ccrag.evaluation.significance import FiguresPerQuery
 from ccrag.types import JSON, QueryId
 
 
@@ -44,7 +44,7 @@ class GroupMeans:
         return fsum(means) / len(means) if means else None
 
 
-def group_means(figures: PerQuery, groups: Mapping[QueryId, str]) -> GroupMeans:
+def group_means(figures: FiguresPerQuery, groups: Mapping[QueryId, str]) -> GroupMeans:
     """
     Return the means of `figures` by the group of each query; queries of no group are left out.
     """
@@ -60,7 +60,7 @@ def group_means(figures: PerQuery, groups: Mapping[QueryId, str]) -> GroupMeans:
     )
 
 
-def grouped(scores: Scores, groups: Mapping[QueryId, str]) -> dict[str, GroupMeans]:
+def grouped(scores: RunScores, groups: Mapping[QueryId, str]) -> dict[str, GroupMeans]:
     """Return every measure of a run by group."""
     return {name: group_means(figures, groups) for name, figures in scores.per_query.items()}
 

@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 
 from ccrag.concurrency import in_order
 from ccrag.evaluation.gold import Gold
-from ccrag.evaluation.registry import Case, Figure, Figures, LeftOut, Measure, Need, cases
+from ccrag.evaluation.registry import (
+    Case,
+    FigureOrGap,
+    FiguresByQuery,
+    LeftOut,
+    Measure,
+    Need,
+    cases,
+)
 from ccrag.evaluation.rundata import RunData
 from ccrag.llm.json_extraction import find_json
 from ccrag.llm.prompts import Prompt, load_prompt
@@ -84,7 +92,7 @@ def grade_measures(judge: Judge | None) -> tuple[Measure, ...]:
 
 
 def _grade_measure(judge: Judge | None, name: str, summary: str) -> Measure:
-    def figures(run: RunData, gold: Gold) -> Figures:
+    def figures(run: RunData, gold: Gold) -> FiguresByQuery:
         if judge is None:
             return {}
         prompt = load_prompt(name)
@@ -101,15 +109,15 @@ def _grade_measure(judge: Judge | None, name: str, summary: str) -> Measure:
 
 
 def judged(
-    judge: Judge, run: RunData, gold: Gold, figure: Callable[[Case], Figure]
-) -> dict[str, Figure]:
+    judge: Judge, run: RunData, gold: Gold, figure: Callable[[Case], FigureOrGap]
+) -> dict[str, FigureOrGap]:
     """Return `figure` of every case, `judge.at_once` under way at a time."""
     found = cases(run, gold)
     figures = in_order(figure, found, workers=judge.at_once)
     return dict(zip((case.query_id for case in found), figures, strict=True))
 
 
-def _grade(judge: Judge, prompt: Prompt, case: Case) -> Figure:
+def _grade(judge: Judge, prompt: Prompt, case: Case) -> FigureOrGap:
     reference = (case.gold.answers or {}).get(case.query_id)
     if reference is None:
         return NO_GOLD

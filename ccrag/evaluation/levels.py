@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ccrag.evaluation.rundata import Ranked
-from ccrag.formats.trec_run import Qrels
+from ccrag.formats.trec_run import QrelsByQuery
 from ccrag.types import DocId, PassageId, QueryId, doc_id_of, is_passage_id
 
 Rankings = Mapping[QueryId, Ranked]
@@ -25,7 +25,7 @@ class OneLevel(NamedTuple):
     """A ranking and judgements in the same ids."""
 
     rankings: Rankings
-    qrels: Qrels
+    qrels: QrelsByQuery
     note: str | None = None
     """What was done to them; None: nothing."""
 
@@ -44,7 +44,7 @@ def document_judgements(judged: Mapping[DocId | PassageId, int]) -> dict[DocId, 
     return documents
 
 
-def one_level(rankings: Rankings, qrels: Qrels) -> OneLevel:
+def one_level(rankings: Rankings, qrels: QrelsByQuery) -> OneLevel:
     """
     Return `rankings` and `qrels` in ids of which some are the same, if there is a way.
 
@@ -63,7 +63,7 @@ def one_level(rankings: Rankings, qrels: Qrels) -> OneLevel:
     return as_given
 
 
-def any_judged(rankings: Rankings, qrels: Qrels) -> bool:
+def any_judged(rankings: Rankings, qrels: QrelsByQuery) -> bool:
     """Tell whether a ranked id is judged for its query."""
     return any(
         name in judged

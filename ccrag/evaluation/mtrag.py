@@ -13,9 +13,9 @@ from typing import TypeVar
 from ccrag.errors import InputError
 from ccrag.evaluation.records import by_query, checked_records
 from ccrag.evaluation.rundata import Ranked, RunAnswer, RunSentence
-from ccrag.evaluation.validate.jsonl import Record
+from ccrag.evaluation.validate.jsonl import JsonlRecord
 from ccrag.evaluation.validate.shape import Kinds, is_finite, is_text, items
-from ccrag.formats.trec_run import Qrels
+from ccrag.formats.trec_run import QrelsByQuery
 from ccrag.types import QueryId
 
 RETRIEVAL_MEASURES = tuple(f"{name}@{k}" for name in ("nDCG", "R") for k in (1, 3, 5, 10))
@@ -58,7 +58,7 @@ def read_predictions(
     return answers or None, rankings
 
 
-def read_relevant(path: Path) -> Qrels:
+def read_relevant(path: Path) -> QrelsByQuery:
     """
     Return the `relevant` ids of each task, as judgements of 1; tasks that list none are not judged.
     """
@@ -112,7 +112,7 @@ def _lists(path: Path, key: str) -> Iterator[tuple[QueryId, list[object]]]:
             yield str(record.value["task_id"]).strip(), items(record.value[key])
 
 
-def _ranked(path: Path, record: Record) -> Ranked:
+def _ranked(path: Path, record: JsonlRecord) -> Ranked:
     ranked: dict[str, float] = {}
     for position, context in enumerate(items(record.value["contexts"])):
         doc_id = context.get("document_id") if isinstance(context, Mapping) else None
@@ -124,7 +124,7 @@ def _ranked(path: Path, record: Record) -> Ranked:
     return tuple(ranked.items())
 
 
-def _answer(record: Record) -> RunAnswer:
+def _answer(record: JsonlRecord) -> RunAnswer:
     predictions = items(record.value["predictions"])
     texts = [item.get("text") for item in predictions if isinstance(item, Mapping)]
     text = next(filter(is_text, texts), "")

@@ -20,9 +20,9 @@ from ccrag.errors import InputError
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.judge import NOT_GIVEN, UNREADABLE, Judge, closed_schema, judged
 from ccrag.evaluation.records import by_query
-from ccrag.evaluation.registry import Case, Figure, Figures, LeftOut, Measure, Need
+from ccrag.evaluation.registry import Case, FigureOrGap, FiguresByQuery, LeftOut, Measure, Need
 from ccrag.evaluation.rundata import RunData
-from ccrag.evaluation.validate.jsonl import Record
+from ccrag.evaluation.validate.jsonl import JsonlRecord
 from ccrag.evaluation.validate.shape import Kinds
 from ccrag.llm.prompts import load_prompt
 from ccrag.llm.quote import quoted
@@ -138,7 +138,7 @@ def nugget_measure(judge: Judge | None, nuggets: NuggetFile | None) -> Measure:
     """
     missing = NOT_GIVEN if judge is None else "needs a file for nuggets (--nuggets)"
 
-    def figures(run: RunData, gold: Gold) -> Figures:
+    def figures(run: RunData, gold: Gold) -> FiguresByQuery:
         if judge is None or nuggets is None:
             return {}
         nuggets.make_missing(judge, gold)
@@ -154,7 +154,7 @@ def nugget_measure(judge: Judge | None, nuggets: NuggetFile | None) -> Measure:
     )
 
 
-def _coverage(judge: Judge, kept: NuggetFile, case: Case) -> Figure:
+def _coverage(judge: Judge, kept: NuggetFile, case: Case) -> FigureOrGap:
     nuggets = kept.of(case.query_id)
     if isinstance(nuggets, LeftOut):
         return nuggets
@@ -208,7 +208,7 @@ def read_nuggets(value: object) -> tuple[Nugget, ...] | None:
     return tuple(found.values())
 
 
-def _kept(path: Path, record: Record) -> tuple[str | None, tuple[Nugget, ...]]:
+def _kept(path: Path, record: JsonlRecord) -> tuple[str | None, tuple[Nugget, ...]]:
     nuggets = read_nuggets(record.value["nuggets"])
     if nuggets is None:
         kinds = " or ".join(WEIGHTS)

@@ -7,7 +7,7 @@ from ccrag.errors import InputError
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.rundata import RunData
-from ccrag.evaluation.scores import Scores, Summary, compare_runs, evaluate
+from ccrag.evaluation.scores import RunScores, Summary, compare_runs, evaluate
 from ccrag.evaluation.significance import DRAWS, SEED, Comparison
 
 
@@ -15,7 +15,7 @@ from ccrag.evaluation.significance import DRAWS, SEED, Comparison
 class Outcome:
     """Runs by name, in the order given."""
 
-    scores: Mapping[str, Scores]
+    scores: Mapping[str, RunScores]
     summaries: Mapping[str, Mapping[str, Summary]]
     """Run → measure → mean and interval."""
     comparisons: Mapping[str, tuple[Comparison, ...]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ccrag.evaluation.quotes import FoldedText, covered, widened
-from ccrag.evaluation.rundata import Place
+from ccrag.evaluation.rundata import PassageSpan
 from ccrag.types import DocId, Span
 
 
@@ -34,7 +34,7 @@ MEANING = {
 
 
 @dataclass(frozen=True, slots=True)
-class QuoteWay:
+class QuoteResult:
     """One gold quote in one run."""
 
     end: QuoteEnd
@@ -43,16 +43,16 @@ class QuoteWay:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class QuoteContext:
     """What a query got: its final ranking as far as texts were fetched, and what was read."""
 
-    ranked: Sequence[Place]
+    ranked: Sequence[PassageSpan]
     selected: int
     """How many passages were selected from the ranking."""
-    read: Sequence[Place]
+    read: Sequence[PassageSpan]
 
 
-def quote_way(quote: str, doc_id: DocId, text: str, context: Context) -> QuoteWay | None:
+def quote_result(quote: str, doc_id: DocId, text: str, context: QuoteContext) -> QuoteResult | None:
     """
     Return the way of one quote; None if the document does not hold it word for word.
 
@@ -66,16 +66,16 @@ def quote_way(quote: str, doc_id: DocId, text: str, context: Context) -> QuoteWa
     read = _spans(text, doc_id, context.read)
     rank = _rank(places, ranked)
     if any(covered(place, read) for place in places):
-        return QuoteWay(QuoteEnd.FOUND, rank)
+        return QuoteResult(QuoteEnd.FOUND, rank)
     touching = [at for at, span in enumerate(ranked, start=1) if _touch(places, span)]
     if any(_touch(places, span) for span in read):
-        return QuoteWay(QuoteEnd.CUT, rank)
+        return QuoteResult(QuoteEnd.CUT, rank)
     if not touching:
-        return QuoteWay(QuoteEnd.NOT_LISTED, rank)
-    return QuoteWay(QuoteEnd.LOW if touching[0] > context.selected else QuoteEnd.DROPPED, rank)
+        return QuoteResult(QuoteEnd.NOT_LISTED, rank)
+    return QuoteResult(QuoteEnd.LOW if touching[0] > context.selected else QuoteEnd.DROPPED, rank)
 
 
-def context_chars(read: Sequence[Place]) -> int:
+def context_chars(read: Sequence[PassageSpan]) -> int:
     """Count the characters of the passages read, those that overlap counted once."""
     total = 0
     by_document: dict[DocId, list[Span]] = {}
@@ -89,7 +89,7 @@ def context_chars(read: Sequence[Place]) -> int:
     return total
 
 
-def _spans(text: str, doc_id: DocId, places: Sequence[Place]) -> list[Span]:
+def _spans(text: str, doc_id: DocId, places: Sequence[PassageSpan]) -> list[Span]:
     """Return spans in the quote's document; an empty one stands for a passage of another."""
     return [widened(text, place.span) if place.doc_id == doc_id else Span(0, 0) for place in places]
 

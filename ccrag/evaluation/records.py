@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ccrag.errors import InputError
-from ccrag.evaluation.validate.jsonl import Record, read_lenient
+from ccrag.evaluation.validate.jsonl import JsonlRecord, read_lenient
 from ccrag.evaluation.validate.shape import Kinds, at, is_text, is_whole, shape_problems
 from ccrag.types import QueryId
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 ID_KEYS = ("metadata.narrative_id", "metadata.topic_id", "topic_id", "query_id", "task_id")
 
 
-def checked_records(path: Path, kinds: Kinds) -> Iterator[Record]:
+def checked_records(path: Path, kinds: Kinds) -> Iterator[JsonlRecord]:
     """
     Yield the objects of a JSON Lines file.
 
@@ -36,7 +36,7 @@ def query_id_of(value: Mapping[str, object]) -> QueryId | None:
     return next((str(item).strip() for item in found if is_text(item) or is_whole(item)), None)
 
 
-def by_query(path: Path, kinds: Kinds, value_of: Callable[[Record], T]) -> dict[QueryId, T]:
+def by_query(path: Path, kinds: Kinds, value_of: Callable[[JsonlRecord], T]) -> dict[QueryId, T]:
     """
     Return one value per query, in the file's order.
 
@@ -64,7 +64,7 @@ def not_empty(path: Path, known: dict[QueryId, T]) -> dict[QueryId, T]:
     return known
 
 
-def required_query_id(path: Path, record: Record) -> QueryId:
+def required_query_id(path: Path, record: JsonlRecord) -> QueryId:
     """
     Return the record's query id.
 

@@ -21,8 +21,8 @@ class LeftOut:
     reason: str
 
 
-Figure = float | LeftOut
-Figures = Mapping[QueryId, Figure]
+FigureOrGap = float | LeftOut
+FiguresByQuery = Mapping[QueryId, FigureOrGap]
 """One entry for every query of the gold data."""
 
 
@@ -49,7 +49,7 @@ class Measure:
     needs: tuple[Need, ...]
     higher_is_better: bool | None
     """None: neither way is better by itself, e.g. length."""
-    figures: Callable[[RunData, Gold], Figures]
+    figures: Callable[[RunData, Gold], FiguresByQuery]
     """Called only when every need is met; one entry per query of the gold data."""
     unavailable: str | None = None
     """Why it cannot be computed at all here, e.g. that a model was not given."""
@@ -95,10 +95,10 @@ def cases(run: RunData, gold: Gold) -> list[Case]:
     ]
 
 
-def per_query(figure: Callable[[Case], Figure]) -> Callable[[RunData, Gold], Figures]:
+def per_query(figure: Callable[[Case], FigureOrGap]) -> Callable[[RunData, Gold], FiguresByQuery]:
     """Return `Measure.figures` from a function that looks at one query at a time."""
 
-    def figures(run: RunData, gold: Gold) -> Figures:
+    def figures(run: RunData, gold: Gold) -> FiguresByQuery:
         return {case.query_id: figure(case) for case in cases(run, gold)}
 
     return figures

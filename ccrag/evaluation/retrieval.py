@@ -11,9 +11,9 @@ from typing import Any
 from ccrag.errors import InputError
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.levels import any_judged, one_level
-from ccrag.evaluation.registry import Figures, LeftOut, Measure, Need
+from ccrag.evaluation.registry import FiguresByQuery, LeftOut, Measure, Need
 from ccrag.evaluation.rundata import RunData
-from ccrag.formats.trec_run import Qrels
+from ccrag.formats.trec_run import QrelsByQuery
 
 NOT_JUDGED = LeftOut("not judged")
 INSTALL = "pip install 'ccrag[eval]'"
@@ -49,7 +49,7 @@ def _measure(name: str, figures: Any, *, unavailable: str | None = None) -> Meas
     )
 
 
-def _figures(parsed: Any, run: RunData, gold: Gold) -> Figures:
+def _figures(parsed: Any, run: RunData, gold: Gold) -> FiguresByQuery:
     import ir_measures
 
     ranked, qrels, _ = one_level(run.rankings or {}, judged_queries(gold))
@@ -62,7 +62,7 @@ def _figures(parsed: Any, run: RunData, gold: Gold) -> Figures:
     return {query_id: found.get(query_id, NOT_JUDGED) for query_id in gold.queries}
 
 
-def judged_queries(gold: Gold) -> Qrels:
+def judged_queries(gold: Gold) -> QrelsByQuery:
     """Return the judgements of the queries that count."""
     qrels = gold.qrels or {}
     return {query_id: qrels[query_id] for query_id in gold.queries if query_id in qrels}

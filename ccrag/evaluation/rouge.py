@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
-from ccrag.evaluation.registry import Case, Figure, LeftOut, Measure, Need, per_query
+from ccrag.evaluation.registry import Case, FigureOrGap, LeftOut, Measure, Need, per_query
 from ccrag.text.analysis import is_cjk, runs, unique_terms
 
 INSTALL = "pip install 'ccrag[eval]'"
@@ -55,7 +55,7 @@ def word_measures() -> tuple[Measure, ...]:
 
 
 def _rouge(kind: str, *, stemmer: bool) -> Measure:
-    def figure(case: Case) -> Figure:
+    def figure(case: Case) -> FigureOrGap:
         gold = (case.gold.answers or {}).get(case.query_id)
         if gold is None:
             return LeftOut("no gold answer")
@@ -92,7 +92,7 @@ def _rouge_missing() -> str | None:
     return None if find_spec("rouge_score") else f"needs rouge-score: {INSTALL}"
 
 
-def _f1(kind: str, target: str, text: str, *, stemmer: bool) -> Figure:
+def _f1(kind: str, target: str, text: str, *, stemmer: bool) -> FigureOrGap:
     """Return ROUGE F1; not defined where the target holds no letter or digit."""
     if not any(character.isalnum() for character in target):
         return LeftOut("the target holds no letter or digit, so ROUGE has nothing to compare")
@@ -131,7 +131,7 @@ class UnicodeTokens:
         return tokens
 
 
-def _coverage(case: Case) -> Figure:
+def _coverage(case: Case) -> FigureOrGap:
     wanted = unique_terms(case.query)
     if not wanted:
         return LeftOut("the question has no content terms")

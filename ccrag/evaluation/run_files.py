@@ -9,13 +9,13 @@ import orjson
 
 from ccrag.errors import InputError
 from ccrag.evaluation import mtrag
-from ccrag.evaluation.gold import Gold, Quote
+from ccrag.evaluation.gold import Gold, GoldQuote
 from ccrag.evaluation.records import by_query, checked_records, not_empty, required_query_id
-from ccrag.evaluation.rundata import Place, Ranked, RunAnswer, RunData, RunSentence
-from ccrag.evaluation.validate.jsonl import Record
+from ccrag.evaluation.rundata import PassageSpan, Ranked, RunAnswer, RunData, RunSentence
+from ccrag.evaluation.validate.jsonl import JsonlRecord
 from ccrag.evaluation.validate.shape import Kinds, is_whole, items, shape_problems
 from ccrag.formats.plain_files import file_bytes
-from ccrag.formats.trec_run import Qrels, merge_qrels, read_qrels, read_run
+from ccrag.formats.trec_run import QrelsByQuery, merge_qrels, read_qrels, read_run
 from ccrag.types import JSON, Evidence, QueryId
 
 RESPONSES = "responses.jsonl"
@@ -87,7 +87,7 @@ def read_gold(
     )
 
 
-def read_judgements(path: Path) -> Qrels:
+def read_judgements(path: Path) -> QrelsByQuery:
     """
     Return relevance judgements: TREC or TSV, all such files of a folder, or tasks with `relevant`.
     """
@@ -112,16 +112,16 @@ def read_gold_answers(path: Path) -> dict[QueryId, str]:
     return not_empty(path, by_query(path, kinds, lambda r: str(r.value["gold_answer"])))
 
 
-def read_quotes(path: Path) -> dict[QueryId, tuple[Quote, ...]]:
+def read_quotes(path: Path) -> dict[QueryId, tuple[GoldQuote, ...]]:
     """JSONL `query_id, doc_id, quote`, one quote a line."""
-    quotes: dict[QueryId, tuple[Quote, ...]] = {}
+    quotes: dict[QueryId, tuple[GoldQuote, ...]] = {}
     kinds: Kinds = {
         "doc_id": "a non-empty string or a whole number",
         "quote": "a non-empty string",
     }
     for record in checked_records(path, kinds):
         query_id = required_query_id(path, record)
-        quote = Quote(str(record.value["doc_id"]).strip(), str(record.value["quote"]))
+        quote = GoldQuote(str(record.value["doc_id"]).strip(), str(record.value["quote"]))
         if quote not in quotes.get(query_id, ()):
             quotes[query_id] = (*quotes.get(query_id, ()), quote)
     return not_empty(path, quotes)
@@ -161,7 +161,7 @@ def _read_responses(path: Path) -> dict[QueryId, RunAnswer]:
     return by_query(path, RESPONSE_KINDS, lambda record: _response(path, record))
 
 
-def _response(path: Path, record: Record) -> RunAnswer:
+def _response(path: Path, record: JsonlRecord) -> RunAnswer:
     references = tuple(map(str, items(record.value["references"])))
     sentences: list[RunSentence] = []
     for position, sentence in enumerate(items(record.value["answer"])):
@@ -231,8 +231,12 @@ def _told_answer(record: JSON) -> RunAnswer:
         tuple(record["references"]),
         abstained=record["abstained"],
         evidence=tuple(_evidence(item) for item in record["evidence"]),
-        read=tuple(Place(item["doc_id"], item["start"], item["end"]) for item in record["read"]),
-        ranked=tuple(Place(*item) for item in record["ranked"]) if "ranked" in record else None,
+        read=tuple(
+            PassageSpan(item["doc_id"], item["start"], item["end"]) for item in record["read"]
+        ),
+        ranked=tuple(PassageSpan(*item) for item in record["ranked"])
+        if "ranked" in record
+        else None,
         selected=len(record.get("selected", ())),
     )
 

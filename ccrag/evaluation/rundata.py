@@ -24,7 +24,7 @@ class RunSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PassageSpan:
     """A passage that was read: where it stands."""
 
     doc_id: DocId
@@ -47,9 +47,9 @@ class RunAnswer:
     """As provenance says; without it, whether nothing is referred to."""
     evidence: tuple[Evidence, ...] | None = None
     """All evidence shown; None without provenance."""
-    read: tuple[Place, ...] | None = None
+    read: tuple[PassageSpan, ...] | None = None
     """Passages read; None without provenance."""
-    ranked: tuple[Place, ...] | None = None
+    ranked: tuple[PassageSpan, ...] | None = None
     """The final ranking, best first, as far as texts were fetched; None where it is not known."""
     selected: int = 0
     """How many passages of the ranking were selected, neighbours not counted."""

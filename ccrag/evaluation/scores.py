@@ -15,15 +15,15 @@ from math import isfinite
 
 from ccrag.errors import InputError, InvariantError
 from ccrag.evaluation.gold import Gold
-from ccrag.evaluation.registry import Figures, LeftOut, Measure
+from ccrag.evaluation.registry import FiguresByQuery, LeftOut, Measure
 from ccrag.evaluation.retrieval import ranking_notes
 from ccrag.evaluation.rundata import RunData
 from ccrag.evaluation.significance import (
     DRAWS,
     SEED,
     Comparison,
+    FiguresPerQuery,
     Interval,
-    PerQuery,
     intervals,
     matrix,
 )
@@ -42,7 +42,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class RunScores:
     """Figures of one run."""
 
     run: str
@@ -50,7 +50,7 @@ class Scores:
     """The queries that count, in order."""
     measures: Mapping[str, Measure]
     """Those that were computed, in the order asked for."""
-    per_query: Mapping[str, PerQuery]
+    per_query: Mapping[str, FiguresPerQuery]
     """Measure → query → figure; None where the measure is not defined, see `skipped`."""
     skipped: Mapping[str, Mapping[QueryId, str]]
     """Measure → query → why there is no figure."""
@@ -69,14 +69,14 @@ class Scores:
         }
 
 
-def evaluate(run: RunData, gold: Gold, measures: Sequence[Measure]) -> Scores:
+def evaluate(run: RunData, gold: Gold, measures: Sequence[Measure]) -> RunScores:
     """
     Return every measure over every query of `gold`; what cannot be measured is left out by name.
     """
     obstacles = {measure.name: measure.obstacle(run, gold) for measure in measures}
     able = {measure.name: measure for measure in measures if obstacles[measure.name] is None}
     figures = {name: measure.figures(run, gold) for name, measure in able.items()}
-    return Scores(
+    return RunScores(
         run=run.name,
         query_ids=tuple(gold.queries),
         measures=able,
@@ -88,7 +88,7 @@ def evaluate(run: RunData, gold: Gold, measures: Sequence[Measure]) -> Scores:
 
 
 def compare_runs(
-    runs: Mapping[str, Scores],
+    runs: Mapping[str, RunScores],
     measure: str,
     *,
     baseline: str | None = None,
@@ -116,7 +116,7 @@ def compare_runs(
     return matrix(having, baseline=baseline, draws=draws, seed=seed)
 
 
-def _values(figures: Figures, gold: Gold) -> PerQuery:
+def _values(figures: FiguresByQuery, gold: Gold) -> FiguresPerQuery:
     """
     Return figures by query, in the order of the queries.
 
@@ -132,7 +132,7 @@ def _values(figures: Figures, gold: Gold) -> PerQuery:
     return values
 
 
-def _reasons(figures: Figures) -> dict[QueryId, str]:
+def _reasons(figures: FiguresByQuery) -> dict[QueryId, str]:
     return {q: figure.reason for q, figure in figures.items() if isinstance(figure, LeftOut)}
 
 

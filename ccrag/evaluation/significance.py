@@ -19,7 +19,7 @@ from typing import TypedDict
 import numpy as np
 
 from ccrag.errors import InputError
-from ccrag.evaluation.bootstrap import ROUNDING, Array, bootstrap_intervals, sign_flips
+from ccrag.evaluation.bootstrap import ROUNDING, FloatArray, bootstrap_intervals, sign_flips
 from ccrag.types import QueryId
 
 DRAWS = 10_000
@@ -27,7 +27,7 @@ SEED = 20_260_501
 LEVEL = 0.95
 ALPHA = 0.05
 
-PerQuery = Mapping[QueryId, float | None]
+FiguresPerQuery = Mapping[QueryId, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def interval(
 
 
 def intervals(
-    columns: Mapping[str, PerQuery],
+    columns: Mapping[str, FiguresPerQuery],
     *,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -130,7 +130,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def compare(
-    baseline: PerQuery, other: PerQuery, *, draws: int = DRAWS, seed: int = SEED
+    baseline: FiguresPerQuery, other: FiguresPerQuery, *, draws: int = DRAWS, seed: int = SEED
 ) -> Comparison | None:
     """
     Return one pair, uncorrected (`p_holm` = `p`); None when no query has a figure in both.
@@ -143,7 +143,7 @@ def compare(
 
 
 def matrix(
-    runs: Mapping[str, PerQuery],
+    runs: Mapping[str, FiguresPerQuery],
     *,
     baseline: str | None = None,
     draws: int = DRAWS,
@@ -186,7 +186,7 @@ def matrix(
     )
 
 
-def _columns(runs: Mapping[str, PerQuery]) -> dict[str, Array]:
+def _columns(runs: Mapping[str, FiguresPerQuery]) -> dict[str, FloatArray]:
     """Return figures of each run in one order of queries, NaN for none."""
     query_ids = list(next(iter(runs.values()), {}))
     for name, per_query in runs.items():
@@ -219,7 +219,7 @@ class _Described(TypedDict):
     equal: int
 
 
-def _described(differences: Array) -> _Described:
+def _described(differences: FloatArray) -> _Described:
     known = differences[~np.isnan(differences)]
     return {
         "n": known.size,
@@ -231,7 +231,7 @@ def _described(differences: Array) -> _Described:
     }
 
 
-def _effect(differences: Array) -> float | None:
+def _effect(differences: FloatArray) -> float | None:
     """
     Return Cohen's d_z; 0 for no difference anywhere, None where all differ by the same amount.
     """

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 
 from ccrag.evaluation.outcome import Outcome
-from ccrag.evaluation.scores import Scores, Summary
+from ccrag.evaluation.scores import RunScores, Summary
 from ccrag.evaluation.significance import LEVEL, Comparison
 from ccrag.types import JSON
 
-Row = list[str | float | None]
+TableRow = list[str | float | None]
 
 
 def outcome_json(outcome: Outcome) -> JSON:
@@ -31,7 +31,7 @@ def outcome_json(outcome: Outcome) -> JSON:
     }
 
 
-def scores_json(scores: Scores, summary: Mapping[str, Summary]) -> JSON:
+def scores_json(scores: RunScores, summary: Mapping[str, Summary]) -> JSON:
     """
     Return one run: each measure's mean, interval, n and figures, and all that was left out and why.
     """
@@ -67,14 +67,14 @@ def comparison_json(measure: str, comparison: Comparison) -> JSON:
     return {"measure": measure, **asdict(comparison)}
 
 
-def per_query_csv(runs: Iterable[Scores]) -> str:
+def per_query_csv(runs: Iterable[RunScores]) -> str:
     """Return `per_query_rows` as CSV, lines ended by a line feed."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(per_query_rows(runs))
     return text.getvalue()
 
 
-def per_query_rows(runs: Iterable[Scores]) -> Iterator[Row]:
+def per_query_rows(runs: Iterable[RunScores]) -> Iterator[TableRow]:
     """
     Yield a head, then a row per run and query, a column per measure that some run has.
 

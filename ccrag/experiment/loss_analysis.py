@@ -22,7 +22,7 @@ Ranks = Mapping[str, Mapping[RelevantId, int]]
 """Stage → relevant id → its rank or that of its best passage, from 1; stages as they ran."""
 
 
-class End(StrEnum):
+class LossStage(StrEnum):
     """What became of a document or passage; the value is the word of reports."""
 
     CITED = "cited"
@@ -37,39 +37,39 @@ class End(StrEnum):
     FAILED = "failed"
 
 
-MEANING: Mapping[End, str] = {
-    End.CITED: "the answer cites it (a passage: rests on evidence from it)",
-    End.ANSWER: "evidence from it was shown, but the answer does not use it",
-    End.EVIDENCE: "it was read, but none of its sentences became evidence",
-    End.SELECTION: "it ranked high enough, but was not read (near-duplicate, budget)",
-    End.RERANK: "reranking moved it below what is read",
-    End.FUSION: "a first list had it high enough, the fused list did not",
-    End.FIRST_LISTS: "no first list had it high enough",
-    End.PASSAGES: "the index holds no passage of it, or cuts its document into other passages",
-    End.CANDIDATES: "its document is not a candidate of the query",
-    End.FAILED: "the query failed",
+MEANING: Mapping[LossStage, str] = {
+    LossStage.CITED: "the answer cites it (a passage: rests on evidence from it)",
+    LossStage.ANSWER: "evidence from it was shown, but the answer does not use it",
+    LossStage.EVIDENCE: "it was read, but none of its sentences became evidence",
+    LossStage.SELECTION: "it ranked high enough, but was not read (near-duplicate, budget)",
+    LossStage.RERANK: "reranking moved it below what is read",
+    LossStage.FUSION: "a first list had it high enough, the fused list did not",
+    LossStage.FIRST_LISTS: "no first list had it high enough",
+    LossStage.PASSAGES: "the index holds no passage of it, or cuts its text into other passages",
+    LossStage.CANDIDATES: "its document is not a candidate of the query",
+    LossStage.FAILED: "the query failed",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class RelevantItem:
     """One relevant document or passage in one run."""
 
     relevant_id: RelevantId
     ranks: Mapping[str, int | None]
     """Stage → its rank, of a document that of its best passage; None where the stage lacks it."""
-    end: End
+    end: LossStage
     """`CITED`, or the stage that lost it."""
 
 
-def ways_of(
+def relevant_items(
     relevant_ids: Iterable[RelevantId],
     record: JSON | None,
     *,
     depth: int,
     candidates: Collection[DocId] | None = None,
     not_held: Collection[RelevantId] = (),
-) -> tuple[Way, ...]:
+) -> tuple[RelevantItem, ...]:
     """
     Return the way of each document or passage through one query of one run.
 
@@ -81,10 +81,10 @@ def ways_of(
     """
     ranks = best_ranks(record, set(relevant_ids)) if record is not None else {}
     return tuple(
-        Way(
+        RelevantItem(
             name,
             {stage: found.get(name) for stage, found in ranks.items()},
-            _end(name, record, ranks, depth, candidates, not_held),
+            _loss_stage(name, record, ranks, depth, candidates, not_held),
         )
         for name in relevant_ids
     )
@@ -105,39 +105,41 @@ def best_ranks(record: JSON, wanted: Collection[RelevantId]) -> dict[str, dict[R
     return ranks
 
 
-def _end(
+def _loss_stage(
     name: RelevantId,
     record: JSON | None,
     ranks: Ranks,
     depth: int,
     candidates: Collection[DocId] | None,
     not_held: Collection[RelevantId],
-) -> End:
+) -> LossStage:
     if record is None:
-        return End.FAILED
+        return LossStage.FAILED
     if candidates is not None and document_of(name) not in candidates:
-        return End.CANDIDATES
+        return LossStage.CANDIDATES
     if name in record["references"] or name in _passages_rested_on(record):
-        return End.CITED
+        return LossStage.CITED
     if name in _ids(name, record["evidence"]):
-        return End.ANSWER
+        return LossStage.ANSWER
     if name in _ids(name, record["read"]):
-        return End.EVIDENCE
+        return LossStage.EVIDENCE
     if name in not_held:
-        return End.PASSAGES
+        return LossStage.PASSAGES
     return _lost_in_ranking(name, ranks, depth)
 
 
-def _lost_in_ranking(name: RelevantId, ranks: Ranks, depth: int) -> End:
+def _lost_in_ranking(name: RelevantId, ranks: Ranks, depth: int) -> LossStage:
     """Return the stage after the last ranking that had it within `depth`."""
     first = [found for stage, found in ranks.items() if stage not in (FUSED, RERANKED)]
-    stages: list[tuple[End, Sequence[Mapping[RelevantId, int]]]] = [(End.FIRST_LISTS, first)]
+    stages: list[tuple[LossStage, Sequence[Mapping[RelevantId, int]]]] = [
+        (LossStage.FIRST_LISTS, first)
+    ]
     stages += [
         (end, [ranks[stage]])
-        for end, stage in ((End.FUSION, FUSED), (End.RERANK, RERANKED))
+        for end, stage in ((LossStage.FUSION, FUSED), (LossStage.RERANK, RERANKED))
         if stage in ranks
     ]
-    lost_at = End.SELECTION
+    lost_at = LossStage.SELECTION
     for end, rankings in reversed(stages):
         if any(found.get(name, depth + 1) <= depth for found in rankings):
             return lost_at

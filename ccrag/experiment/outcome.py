@@ -15,18 +15,24 @@ from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.run_files import read_run_data
 from ccrag.evaluation.rundata import RunAnswer, RunData
 from ccrag.evaluation.significance import DRAWS, SEED
-from ccrag.experiment.loss_analysis import End, RelevantId, Way, best_ranks, ways_of
+from ccrag.experiment.loss_analysis import (
+    LossStage,
+    RelevantId,
+    RelevantItem,
+    best_ranks,
+    relevant_items,
+)
 from ccrag.experiment.runner import FinishedRun
 from ccrag.types import JSON, Candidates, DocId, Document, Query, QueryId, is_passage_id
 
 
 @dataclass(frozen=True, slots=True)
-class QueryWay:
+class QueryResult:
     """One query in one run."""
 
     answer: RunAnswer | None
     """None: the query failed."""
-    relevant: tuple[Way, ...]
+    relevant: tuple[RelevantItem, ...]
     """Of every relevant document or passage."""
     seconds: Mapping[str, float]
     notes: tuple[str, ...]
@@ -41,20 +47,22 @@ class Experiment:
     runs: tuple[FinishedRun, ...]
     gold: Gold
     outcome: Outcome
-    ways: Mapping[str, Mapping[QueryId, QueryWay]]
+    results: Mapping[str, Mapping[QueryId, QueryResult]]
     """Run → query → its way."""
     titles: Mapping[DocId, str]
     """Of documents that were read or are relevant."""
 
-    def losses(self, run: str) -> Counter[End]:
+    def losses(self, run: str) -> Counter[LossStage]:
         """Return how many relevant documents or passages, over all queries, ended where."""
-        return Counter(way.end for query in self.ways[run].values() for way in query.relevant)
+        return Counter(
+            result.end for query in self.results[run].values() for result in query.relevant
+        )
 
     def seconds(self, run: str) -> dict[str, float]:
         """Return the mean seconds a query spent in each stage, stages in the order they ran."""
         spent: dict[str, list[float]] = {}
-        for way in self.ways[run].values():
-            for stage, seconds in way.seconds.items():
+        for result in self.results[run].values():
+            for stage, seconds in result.seconds.items():
                 spent.setdefault(stage, []).append(seconds)
         return {stage: fmean(values) for stage, values in spent.items()}
 
@@ -100,22 +108,22 @@ def look_into(
     relevant = relevant_ids(gold)
     titles: dict[DocId, str] = {}
     measured: list[RunData] = []
-    ways: dict[str, dict[QueryId, QueryWay]] = {}
+    results: dict[str, dict[QueryId, QueryResult]] = {}
     for run in runs:
         data = read_run_data(run.opened.folder, name=run.name)
         titles |= dict(_titles(data))
-        ways[run.name] = _ways(run, data, queries, relevant)
+        results[run.name] = _results(run, data, queries, relevant)
         # Rankings are by far the largest part, and measures look at the other files.
         measured.append(replace(data, provenance={}))
     unread = {document_of(name) for names in relevant.values() for name in names} - titles.keys()
     titles |= {doc_id: found.title for doc_id, found in _documents(index, unread).items()}
     return Experiment(
-        index=index.facts.name,
+        index=index.info.name,
         queries=tuple(queries),
         runs=tuple(runs),
         gold=gold,
         outcome=assess(measured, gold, measures, baseline=baseline, draws=draws, seed=seed),
-        ways=ways,
+        results=results,
         titles=titles,
     )
 
@@ -136,22 +144,22 @@ def _titles(data: RunData) -> Iterator[tuple[DocId, str]]:
             yield place["doc_id"], place["title"]
 
 
-def _ways(
+def _results(
     run: FinishedRun,
     data: RunData,
     queries: Sequence[Query],
     relevant: Mapping[QueryId, tuple[RelevantId, ...]],
-) -> dict[QueryId, QueryWay]:
+) -> dict[QueryId, QueryResult]:
     records = data.provenance or {}
     settings = run.settings
     depth = min(settings.select.passages, settings.rerank.shortlist)
     not_held = _not_held(run.opened.index, records, relevant)
     return {
-        query.query_id: _way(
+        query.query_id: _result(
             data,
             records.get(query.query_id),
             query.query_id,
-            ways_of(
+            relevant_items(
                 relevant[query.query_id],
                 records.get(query.query_id),
                 depth=depth,
@@ -163,13 +171,13 @@ def _ways(
     }
 
 
-def _way(
-    data: RunData, record: JSON | None, query_id: QueryId, relevant: tuple[Way, ...]
-) -> QueryWay:
+def _result(
+    data: RunData, record: JSON | None, query_id: QueryId, relevant: tuple[RelevantItem, ...]
+) -> QueryResult:
     if record is None:
-        return QueryWay(None, relevant, {}, ())
+        return QueryResult(None, relevant, {}, ())
     notes = tuple(f"{note['stage']}: {note['message']}" for note in record["notes"])
-    return QueryWay(data.answer(query_id), relevant, record["seconds"], notes)
+    return QueryResult(data.answer(query_id), relevant, record["seconds"], notes)
 
 
 def _not_held(

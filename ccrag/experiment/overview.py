@@ -38,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MeasureBlock:
     """Some measures of all runs."""
 
     measures: tuple[Measure, ...]
@@ -73,7 +73,7 @@ class Remark:
     """Whom it is about; nothing where it is about all."""
 
 
-def matrix(outcome: Outcome) -> list[Block]:
+def matrix(outcome: Outcome) -> list[MeasureBlock]:
     """
     Return the figures of all runs, some measures abreast; those without any figure are left out.
     """
@@ -100,7 +100,7 @@ def _block(
     outcome: Outcome,
     measures: Sequence[Measure],
     compared: Mapping[tuple[str, str], Comparison],
-) -> Block:
+) -> MeasureBlock:
     best = {measure.name: _best(outcome, measure) for measure in measures}
     rows = tuple(
         (
@@ -117,7 +117,7 @@ def _block(
         )
         for run, scores in outcome.scores.items()
     )
-    return Block(tuple(measures), rows)
+    return MeasureBlock(tuple(measures), rows)
 
 
 def _best(outcome: Outcome, measure: Measure) -> set[str]:

@@ -8,12 +8,12 @@ from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.significance import ALPHA, LEVEL
 from ccrag.experiment import overview
 from ccrag.experiment.differences import Difference, differences, most_different
-from ccrag.experiment.loss_analysis import MEANING, End
+from ccrag.experiment.loss_analysis import MEANING, LossStage
 from ccrag.experiment.outcome import Experiment
-from ccrag.experiment.overview import Block, Remark, number
+from ccrag.experiment.overview import MeasureBlock, Remark, number
 from ccrag.experiment.plots import DotPlot, Share, Strip, shares, strip
 from ccrag.experiment.results import differing_settings
-from ccrag.experiment.sections import Section, StageTimes, section, stage_times
+from ccrag.experiment.sections import QuerySection, StageTimes, section, stage_times
 from ccrag.types import QueryId, is_passage_id
 from ccrag.version import __version__
 
@@ -22,7 +22,7 @@ TOP = 5
 
 
 @dataclass(frozen=True, slots=True)
-class RunHead:
+class ReportRun:
     """A run as the report's head lists it."""
 
     name: str
@@ -30,7 +30,7 @@ class RunHead:
     folder: str
     baseline: bool
     passages: str
-    """The recipe of its index."""
+    """The index spec of its index."""
     failures: tuple[tuple[QueryId, str], ...]
 
 
@@ -52,7 +52,7 @@ class Losses:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class QueryEntry:
     """A query in a list of wins or losses."""
 
     text: str
@@ -67,23 +67,23 @@ class RunDifferences:
 
     run: str
     strip: Strip
-    entries: tuple[Entry, ...]
+    entries: tuple[QueryEntry, ...]
     """All queries, greatest gain first; the strip's bars index them."""
-    higher: tuple[Entry, ...]
-    lower: tuple[Entry, ...]
+    higher: tuple[QueryEntry, ...]
+    lower: tuple[QueryEntry, ...]
     equal: int
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     """The report."""
 
     version: str
     index: str
-    facts: tuple[tuple[str, str], ...]
-    runs: tuple[RunHead, ...]
+    info: tuple[tuple[str, str], ...]
+    runs: tuple[ReportRun, ...]
     settings: tuple[Setting, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[MeasureBlock, ...]
     comparisons: tuple[overview.ComparedRow, ...]
     family: str
     left_out: tuple[Remark, ...]
@@ -93,14 +93,14 @@ class Page:
     """Measures on which no run differs: not plotted."""
     relevant: str
     """What is relevant: `documents`, `passages`, or both."""
-    ends: tuple[End, ...]
+    ends: tuple[LossStage, ...]
     """Those that occur."""
-    meaning: Mapping[End, str]
+    meaning: Mapping[LossStage, str]
     losses: tuple[Losses, ...]
     times: StageTimes
     primary: Measure | None
     differences: tuple[RunDifferences, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[QuerySection, ...]
     queries: int
     baseline: str | None
     level: str
@@ -109,7 +109,7 @@ class Page:
     alpha: str
 
 
-def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> Page:
+def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> ReportPage:
     """
     Return the report on `experiment`.
 
@@ -123,10 +123,10 @@ def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> Pa
     anchors = {query_id: f"q{numbers[query_id]}" for query_id in shown}
     by_id = {query.query_id: query for query in experiment.queries}
     ends = _ends(experiment)
-    return Page(
+    return ReportPage(
         version=__version__,
         index=experiment.index,
-        facts=_facts(experiment),
+        info=_info(experiment),
         runs=_run_heads(experiment),
         settings=_settings(experiment),
         blocks=tuple(overview.matrix(outcome)),
@@ -155,7 +155,7 @@ def page_of(experiment: Experiment, *, primary: str | None, sections: int) -> Pa
     )
 
 
-def _facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
+def _info(experiment: Experiment) -> tuple[tuple[str, str], ...]:
     gold = experiment.gold
     known = {
         "gold answers": gold.answers,
@@ -163,7 +163,7 @@ def _facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
         "gold quotes": gold.quotes,
         "answerability": gold.answerable,
     }
-    index = experiment.runs[0].opened.index.facts
+    index = experiment.runs[0].opened.index.info
     parts = [
         f"{name} of {sum(query_id in part for query_id in gold.queries)} queries"
         for name, part in known.items()
@@ -176,17 +176,17 @@ def _facts(experiment: Experiment) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _run_heads(experiment: Experiment) -> tuple[RunHead, ...]:
-    heads: list[RunHead] = []
+def _run_heads(experiment: Experiment) -> tuple[ReportRun, ...]:
+    heads: list[ReportRun] = []
     for run in experiment.runs:
-        facts = run.opened.index.facts
+        info = run.opened.index.info
         heads.append(
-            RunHead(
+            ReportRun(
                 name=run.name,
                 summary=run.settings.summary,
                 folder=f"runs/{run.opened.planned.folder}",
                 baseline=run.name == experiment.outcome.baseline,
-                passages=f"{facts.passages:,} ({facts.recipe.name})",
+                passages=f"{info.passages:,} ({info.spec.name})",
                 failures=tuple((f.query_id, str(f.error)) for f in run.failures),
             )
         )
@@ -215,21 +215,21 @@ def _family(outcome: Outcome) -> str:
 
 def _kinds(experiment: Experiment) -> str:
     passages = {
-        is_passage_id(way.relevant_id)
-        for queries in experiment.ways.values()
+        is_passage_id(result.relevant_id)
+        for queries in experiment.results.values()
         for query in queries.values()
-        for way in query.relevant
+        for result in query.relevant
     }
     names = ["passages" if kind else "documents" for kind in sorted(passages)]
     return " and ".join(names) or "documents"
 
 
-def _ends(experiment: Experiment) -> tuple[End, ...]:
-    occurring = {end for run in experiment.ways for end in experiment.losses(run)}
-    return tuple(end for end in End if end in occurring)
+def _ends(experiment: Experiment) -> tuple[LossStage, ...]:
+    occurring = {end for run in experiment.results for end in experiment.losses(run)}
+    return tuple(end for end in LossStage if end in occurring)
 
 
-def _losses(experiment: Experiment, run: str, ends: Sequence[End]) -> Losses:
+def _losses(experiment: Experiment, run: str, ends: Sequence[LossStage]) -> Losses:
     counts = experiment.losses(run)
     return Losses(
         run,
@@ -264,7 +264,9 @@ def _run_differences(
     anchors: Mapping[QueryId, str],
 ) -> RunDifferences:
     entries = tuple(
-        Entry(texts[item.query_id], number(item.value, sign=True), anchors.get(item.query_id, ""))
+        QueryEntry(
+            texts[item.query_id], number(item.value, sign=True), anchors.get(item.query_id, "")
+        )
         for item in items
     )
     higher = sum(item.value > 0 for item in items)

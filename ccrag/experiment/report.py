@@ -2,10 +2,10 @@
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from ccrag.experiment.page import Page
+from ccrag.experiment.page import ReportPage
 
 
-def render(page: Page) -> str:
+def render(page: ReportPage) -> str:
     """Return one self-contained file: no script, no network, nothing shown that is not escaped."""
     environment = Environment(
         loader=PackageLoader("ccrag.experiment"),

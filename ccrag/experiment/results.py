@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ccrag.evaluation.tables import outcome_json
-from ccrag.experiment.outcome import Experiment, QueryWay
+from ccrag.experiment.outcome import Experiment, QueryResult
 from ccrag.experiment.runner import FinishedRun
 from ccrag.runs.files import pipeline_json
 from ccrag.types import JSON, QueryId
@@ -30,23 +30,23 @@ def _run_json(run: FinishedRun, experiment: Experiment) -> JSON:
         "run": run.name,
         "folder": f"runs/{run.opened.planned.folder}",
         "settings": pipeline_json(run.settings),
-        "index": asdict(run.opened.index.facts),
+        "index": asdict(run.opened.index.info),
         "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in run.failures],
         "seconds": experiment.seconds(run.name),
         "relevant": {
             "ended": {end.value: n for end, n in experiment.losses(run.name).items()},
-            "ways": _ways_json(experiment.ways[run.name]),
+            "ways": _results_json(experiment.results[run.name]),
         },
     }
 
 
-def _ways_json(ways: Mapping[QueryId, QueryWay]) -> JSON:
+def _results_json(results: Mapping[QueryId, QueryResult]) -> JSON:
     return {
         query_id: {
-            way.relevant_id: {"ended": way.end.value, "ranks": dict(way.ranks)}
-            for way in query.relevant
+            result.relevant_id: {"ended": result.end.value, "ranks": dict(result.ranks)}
+            for result in query.relevant
         }
-        for query_id, query in ways.items()
+        for query_id, query in results.items()
         if query.relevant
     }
 

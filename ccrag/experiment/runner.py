@@ -104,7 +104,7 @@ def _opened(
     client = open_client(settings, notify=notify)
     index = find_index(client, name, settings, command=command)
     folder = out / "runs" / run.folder
-    identity = run_identity(settings, index.facts, queries)
+    identity = run_identity(settings, index.info, queries)
     status = run_status(folder, identity.digest, parts=identity.parts)
     if status.blocks and not overwrite:
         raise other_run(folder, status)

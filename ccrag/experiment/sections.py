@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from ccrag.evaluation.levels import document_of
 from ccrag.evaluation.rundata import RunAnswer
-from ccrag.experiment.loss_analysis import End, RelevantId, Way
-from ccrag.experiment.outcome import Experiment, QueryWay
+from ccrag.experiment.loss_analysis import LossStage, RelevantId, RelevantItem
+from ccrag.experiment.outcome import Experiment, QueryResult
 from ccrag.experiment.overview import NOTHING, number
 from ccrag.types import DocId, Evidence, Query
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReportReference:
     """A document as answers refer to it."""
 
     number: int
@@ -23,7 +23,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class CitedSentence:
     """An answer sentence and the numbers it cites."""
 
     text: str
@@ -31,7 +31,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownEvidence:
     """A span of evidence."""
 
     evidence: Evidence
@@ -42,34 +42,34 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class AnswerColumn:
     """What one or several runs answered alike."""
 
     runs: tuple[tuple[str, str], ...]
     """Run and its figure on the primary measure."""
     failed: bool
     abstained: bool
-    sentences: tuple[Sentence, ...]
-    references: tuple[Reference, ...]
-    evidence: tuple[Shown, ...]
+    sentences: tuple[CitedSentence, ...]
+    references: tuple[ReportReference, ...]
+    evidence: tuple[ShownEvidence, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class WayTable:
+class RankTable:
     """Ranks of what is relevant in one or several runs that have the same ones."""
 
     runs: tuple[str, ...]
     stages: tuple[str, ...]
-    relevant: tuple[Way, ...]
+    relevant: tuple[RelevantItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class EndTable:
+class LossTable:
     """Where what is relevant ended, runs in which all ended alike sharing a column."""
 
     columns: tuple[tuple[str, ...], ...]
     """Runs."""
-    rows: tuple[tuple[RelevantId, str, tuple[End, ...]], ...]
+    rows: tuple[tuple[RelevantId, str, tuple[LossStage, ...]], ...]
     """A document or passage, its document's title, and where it ended in each column."""
 
 
@@ -82,7 +82,7 @@ class StageTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class QuerySection:
     """One query."""
 
     anchor: str
@@ -91,29 +91,31 @@ class Section:
     quotes: tuple[tuple[DocId, str], ...]
     spread: str
     """The primary measure's least and greatest figure."""
-    ends: EndTable
-    columns: tuple[Column, ...]
-    ways: tuple[WayTable, ...]
+    ends: LossTable
+    columns: tuple[AnswerColumn, ...]
+    results: tuple[RankTable, ...]
     times: StageTimes
     notes: tuple[tuple[str, str], ...]
 
 
-def section(experiment: Experiment, query: Query, *, anchor: str, primary: str | None) -> Section:
+def section(
+    experiment: Experiment, query: Query, *, anchor: str, primary: str | None
+) -> QuerySection:
     """Return all that the report says about `query`."""
-    ways = {run: found[query.query_id] for run, found in experiment.ways.items()}
-    figures = {run: _figure(experiment, run, query, primary) for run in ways}
+    results = {run: found[query.query_id] for run, found in experiment.results.items()}
+    figures = {run: _figure(experiment, run, query, primary) for run in results}
     gold = experiment.gold
-    return Section(
+    return QuerySection(
         anchor=anchor,
         query=query,
         gold_answer=(gold.answers or {}).get(query.query_id),
         quotes=tuple((q.doc_id, q.text) for q in (gold.quotes or {}).get(query.query_id, ())),
         spread=_spread(figures),
-        ends=_ends(experiment, ways),
-        columns=_columns(experiment, ways, figures),
-        ways=_way_tables(ways),
-        times=stage_times({run: way.seconds for run, way in ways.items()}),
-        notes=tuple((run, note) for run, way in ways.items() for note in way.notes),
+        ends=_loss_table(experiment, results),
+        columns=_columns(experiment, results, figures),
+        results=_rank_tables(results),
+        times=stage_times({run: result.seconds for run, result in results.items()}),
+        notes=tuple((run, note) for run, result in results.items() for note in result.notes),
     )
 
 
@@ -162,34 +164,34 @@ def _spread(figures: Mapping[str, float | None]) -> str:
     return low if low == high else f"{low} … {high}"
 
 
-def _ends(experiment: Experiment, ways: Mapping[str, QueryWay]) -> EndTable:
-    alike: dict[tuple[End, ...], list[str]] = {}
-    for run, query in ways.items():
-        alike.setdefault(tuple(way.end for way in query.relevant), []).append(run)
-    relevant = next(iter(ways.values())).relevant
-    return EndTable(
+def _loss_table(experiment: Experiment, results: Mapping[str, QueryResult]) -> LossTable:
+    alike: dict[tuple[LossStage, ...], list[str]] = {}
+    for run, query in results.items():
+        alike.setdefault(tuple(result.end for result in query.relevant), []).append(run)
+    relevant = next(iter(results.values())).relevant
+    return LossTable(
         columns=tuple(map(tuple, alike.values())),
         rows=tuple(
             (
-                way.relevant_id,
-                experiment.titles.get(document_of(way.relevant_id), ""),
+                result.relevant_id,
+                experiment.titles.get(document_of(result.relevant_id), ""),
                 tuple(ends[at] for ends in alike),
             )
-            for at, way in enumerate(relevant)
+            for at, result in enumerate(relevant)
         ),
     )
 
 
 def _columns(
     experiment: Experiment,
-    ways: Mapping[str, QueryWay],
+    results: Mapping[str, QueryResult],
     figures: Mapping[str, float | None],
-) -> tuple[Column, ...]:
+) -> tuple[AnswerColumn, ...]:
     """Return answers side by side, equal ones once; a failed query equals another."""
     alike: dict[RunAnswer | None, list[str]] = {}
-    for run, way in ways.items():
-        alike.setdefault(way.answer, []).append(run)
-    relevant = {way.relevant_id for way in next(iter(ways.values())).relevant}
+    for run, result in results.items():
+        alike.setdefault(result.answer, []).append(run)
+    relevant = {result.relevant_id for result in next(iter(results.values())).relevant}
     return tuple(
         _column(
             answer,
@@ -206,25 +208,25 @@ def _column(
     runs: tuple[tuple[str, str], ...],
     relevant: set[RelevantId],
     titles: Mapping[DocId, str],
-) -> Column:
+) -> AnswerColumn:
     if answer is None:
-        return Column(runs, True, False, (), (), ())
+        return AnswerColumn(runs, True, False, (), (), ())
     documents = set(map(document_of, relevant))
     used = {evidence_id for sentence in answer.sentences for evidence_id in sentence.evidence_ids}
-    return Column(
+    return AnswerColumn(
         runs=runs,
         failed=False,
         abstained=answer.abstained,
         sentences=tuple(
-            Sentence(sentence.text, tuple(cited + 1 for cited in sentence.citations))
+            CitedSentence(sentence.text, tuple(cited + 1 for cited in sentence.citations))
             for sentence in answer.sentences
         ),
         references=tuple(
-            Reference(at, doc_id, titles.get(doc_id, ""), doc_id in documents)
+            ReportReference(at, doc_id, titles.get(doc_id, ""), doc_id in documents)
             for at, doc_id in enumerate(answer.references, start=1)
         ),
         evidence=tuple(
-            Shown(
+            ShownEvidence(
                 item,
                 titles.get(item.doc_id, ""),
                 item.evidence_id in used,
@@ -235,18 +237,18 @@ def _column(
     )
 
 
-def _way_tables(ways: Mapping[str, QueryWay]) -> tuple[WayTable, ...]:
+def _rank_tables(results: Mapping[str, QueryResult]) -> tuple[RankTable, ...]:
     """
     Return the ranks of each run, equal tables once; none where nothing is known to be relevant.
     """
-    tables: list[WayTable] = []
-    for run, way in ways.items():
-        if not way.relevant or way.answer is None:
+    tables: list[RankTable] = []
+    for run, result in results.items():
+        if not result.relevant or result.answer is None:
             continue
-        at = next((n for n, table in enumerate(tables) if table.relevant == way.relevant), None)
+        at = next((n for n, table in enumerate(tables) if table.relevant == result.relevant), None)
         if at is None:
-            tables.append(WayTable((run,), tuple(way.relevant[0].ranks), way.relevant))
+            tables.append(RankTable((run,), tuple(result.relevant[0].ranks), result.relevant))
         else:
             same = tables[at]
-            tables[at] = WayTable((*same.runs, run), same.stages, same.relevant)
+            tables[at] = RankTable((*same.runs, run), same.stages, same.relevant)
     return tuple(tables)

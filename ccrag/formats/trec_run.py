@@ -13,8 +13,8 @@ from ccrag.errors import InputError
 from ccrag.formats.plain_files import plain_text
 from ccrag.types import DocId, Hit, QueryId, Ranking
 
-Run = dict[QueryId, list[tuple[str, float]]]
-Qrels = dict[QueryId, dict[DocId, int]]
+TrecRun = dict[QueryId, list[tuple[str, float]]]
+QrelsByQuery = dict[QueryId, dict[DocId, int]]
 
 MICRO = 1_000_000
 """Scores are printed with six decimals and handled as whole millionths."""
@@ -49,7 +49,7 @@ def run_lines(
         yield f"{ranking.query_id} Q0 {name} {rank} {_decimal(above)} {tag}"
 
 
-def read_run(path: Path) -> Run:
+def read_run(path: Path) -> TrecRun:
     """
     Return ids and scores of each query, in the file's order.
 
@@ -69,7 +69,7 @@ def read_run(path: Path) -> Run:
     return {query_id: list(scores.items()) for query_id, scores in run.items()}
 
 
-def read_qrels(path: Path) -> Qrels:
+def read_qrels(path: Path) -> QrelsByQuery:
     """
     Return judgements of each query: TREC's four columns, or TSV headed `query-id corpus-id score`.
 
@@ -83,14 +83,14 @@ def read_qrels(path: Path) -> Qrels:
     return merge_qrels([path])
 
 
-def merge_qrels(paths: Sequence[Path]) -> Qrels:
+def merge_qrels(paths: Sequence[Path]) -> QrelsByQuery:
     """
     Return the judgements of several files together; a query may stand in more than one.
 
     Raises:
         InputError: as `read_qrels`; of two judgements that differ, both files are named.
     """
-    qrels: Qrels = {}
+    qrels: QrelsByQuery = {}
     first: dict[tuple[QueryId, DocId], str] = {}
     for path in paths:
         empty = True

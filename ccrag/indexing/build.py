@@ -21,15 +21,15 @@ from ccrag.corpus.in_memory import Corpus
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.packed import SizeLimits
 from ccrag.corpus.scan import CorpusScan
-from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
+from ccrag.engine.build import BuildPlan, BuildReport, ChunkedDocument, build
 from ccrag.engine.client import Client, Notify, open_client, silent
 from ccrag.engine.index import count_items
-from ccrag.engine.names import Recipe
+from ccrag.engine.names import IndexSpec
 from ccrag.engine.stored import clear_leftovers, items, require_stored, stored_indices
 from ccrag.errors import InputError
-from ccrag.indexing.existing import candidate_settings, ways_of
-from ccrag.indexing.passages import EncodingCounts, cut_documents
-from ccrag.indexing.spec import recipe_of, unit_rules
+from ccrag.indexing.existing import candidate_settings, existing_builds
+from ccrag.indexing.passages import EncodingCounts, chunked_documents
+from ccrag.indexing.spec import index_spec, unit_rules
 from ccrag.indexing.update import OnDocuments, Update, UpdateReport, check_stored
 from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.encoder import load_encoder
@@ -162,7 +162,7 @@ def index_corpus(
     """
     began = perf_counter()
     client = open_client(settings, notify=notify)
-    recipe, encoder = _recipe_and_encoder(settings)
+    spec, encoder = _spec_and_encoder(settings)
     counts = EncodingCounts()
     # What cuts ahead in a thread is ended before the collection it reads is closed.
     with open_corpus() as corpus, ExitStack() as readers:
@@ -173,14 +173,14 @@ def index_corpus(
             corpus=corpus.fingerprint,
             documents=corpus.count,
             max_edges=corpus.max_edges,
-            recipe=recipe,
+            spec=spec,
             collections=corpus.report.collections,
         )
 
-        def cut() -> Iterator[CutDocument]:
+        def cut() -> Iterator[ChunkedDocument]:
             counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
-            chunking, stored = settings.chunking, recipe.vectors is not None
-            done = cut_documents(
+            chunking, stored = settings.chunking, spec.vectors is not None
+            done = chunked_documents(
                 counted,
                 chunking,
                 encoder,
@@ -188,7 +188,7 @@ def index_corpus(
                 counts=counts,
                 still_wanted=still_wanted,
             )
-            units = _units(corpus, settings) if recipe.units is not None else None
+            units = _units(corpus, settings) if spec.units is not None else None
             for number, item in enumerate(done, start=1):
                 document = item.document
                 yield item._replace(
@@ -200,10 +200,10 @@ def index_corpus(
                 if still_wanted is not None:
                     still_wanted()
 
-        def cut_ahead() -> Iterator[CutDocument]:
+        def chunk_ahead() -> Iterator[ChunkedDocument]:
             return readers.enter_context(closing(prefetched(cut(), depth=512)))
 
-        built = build(client, plan, cut_ahead, settings.engine)
+        built = build(client, plan, chunk_ahead, settings.engine)
         return IndexReport(corpus.report, built, counts, perf_counter() - began)
 
 
@@ -216,7 +216,7 @@ def add_corpus(
     notify: Notify = silent,
 ) -> AddReport:
     """
-    Add documents to the index `name` and update those that changed, under all its recipes.
+    Add documents to the index `name` and update those that changed, under all its index specs.
 
     Args:
         settings: those given, the first for the engine; they are asked for what the index does not
@@ -239,8 +239,10 @@ def add_corpus(
     with open_corpus() as corpus:
         clear_leftovers(client, name)
         update = Update(client, name, stored, settings[0], given=corpus)
-        ways = ways_of(name, stored, lambda: candidate_settings(settings), load_encoder, cuts=True)
-        updated = update.run(ways, counts, on_progress)
+        builds = existing_builds(
+            name, stored, lambda: candidate_settings(settings), load_encoder, chunks_documents=True
+        )
+        updated = update.run(builds, counts, on_progress)
         return AddReport(corpus.report, updated, counts, perf_counter() - began)
 
 
@@ -278,13 +280,13 @@ def _units(corpus: Corpus, settings: Settings) -> Units:
     return make_units(corpus.documents, unit_rules(settings), count)
 
 
-def _recipe_and_encoder(settings: Settings) -> tuple[Recipe, Encoder | None]:
+def _spec_and_encoder(settings: Settings) -> tuple[IndexSpec, Encoder | None]:
     """
-    Return the recipe with the encoder's identity, and the encoder, where the recipe needs one.
+    Return the index spec, with the identity of the encoder it needs, and that encoder.
     """
-    recipe = recipe_of(settings)
-    if not recipe.needs_encoder:
-        return recipe, None
+    spec = index_spec(settings)
+    if not spec.needs_encoder:
+        return spec, None
     encoder = load_encoder(settings.encoder)
     identity = tuple(sorted(encoder_identity(encoder).items()))
-    return replaced(recipe, encoder=identity), encoder
+    return replaced(spec, encoder=identity), encoder

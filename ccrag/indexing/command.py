@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from ccrag.config import Settings, SettingsSource
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 from ccrag.models.encoder import missing_extra
 
 SECRETS = ("password", "token", "api_key")
@@ -30,7 +30,7 @@ def index_command(name: str, pipelines: Sequence[Settings] | Settings) -> str:
         named = groups.setdefault(_kept(source), [])
         if given not in named:
             named.append(given)
-        extra = missing_extra(settings.encoder) if recipe_of(settings).needs_encoder else None
+        extra = missing_extra(settings.encoder) if index_spec(settings).needs_encoder else None
         if extra is not None:
             installs[extra] = None
     commands = [_command(name, named, overrides) for overrides, named in groups.items()]

@@ -1,5 +1,5 @@
 """
-Deleting documents for good: from an index under every recipe, and from what was kept on disk.
+Deleting documents for good: from an index under every index spec, and from what was kept on disk.
 
 Kept on disk are vectors, which are made of texts, and replies of language models, which quote them.
 What other documents of the index say too stays.
@@ -18,7 +18,7 @@ from ccrag.engine.stored import (
     stored_passages,
 )
 from ccrag.errors import InputError
-from ccrag.indexing.existing import candidate_settings, ways_of
+from ccrag.indexing.existing import candidate_settings, existing_builds
 from ccrag.indexing.passages import EncodingCounts
 from ccrag.indexing.update import Update, check_stored
 from ccrag.llm.cache import drop_replies
@@ -86,9 +86,11 @@ def delete_documents(
         settings.provider.cache_folder or default_reply_folder(),
         [quoted(text)[1:-1] for text in sorted(sentences) if len(text) >= MIN_QUOTED_CHARS],
     )
-    ways = ways_of(name, stored, lambda: candidate_settings([settings]), load_encoder, cuts=False)
+    builds = existing_builds(
+        name, stored, lambda: candidate_settings([settings]), load_encoder, chunks_documents=False
+    )
     update = Update(client, name, stored, settings, removed=held)
-    done = update.run(ways, EncodingCounts(), lambda _done, _total: None)
+    done = update.run(builds, EncodingCounts(), lambda _done, _total: None)
     items = {alias: -grown for alias, grown in done.items.items()}
     return DeletionReport(done.removed, absent, items, done.dropped, vectors, replies)
 

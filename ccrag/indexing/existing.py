@@ -14,22 +14,22 @@ from ccrag.config import (
     VectorSettings,
 )
 from ccrag.config.load import load_settings, pipeline_names
-from ccrag.engine.names import Recipe
+from ccrag.engine.names import IndexSpec
 from ccrag.engine.stored import Stored
 from ccrag.errors import IndexMismatchError
-from ccrag.indexing.spec import model_name, recipe_of
+from ccrag.indexing.spec import index_spec, model_name
 from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.tokens import ESTIMATE, load_token_counter, tokenizer_identity
 from ccrag.text.tokens import TokenCounter
 from ccrag.units.units import UnitRules, file_digest
 
-Candidates = Callable[[], Iterable[Settings]]
+LikelySettings = Callable[[], Iterable[Settings]]
 """Gives settings that an index may have been built with; called only where one is needed."""
 LoadEncoder = Callable[[EncoderSettings], Encoder]
 
 
 @dataclass(frozen=True, slots=True)
-class PassageWay:
+class PassageBuild:
     """How the passages of an index were made."""
 
     chunking: ChunkingSettings
@@ -37,22 +37,22 @@ class PassageWay:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitWay:
+class UnitBuild:
     """How the units of an index were made."""
 
     rules: UnitRules
     count: TokenCounter
-    recipe: Recipe
-    """A recipe of passages beside them; units do not depend on it."""
+    spec: IndexSpec
+    """An index spec of passages beside them; units do not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class ExistingBuilds:
     """How every index of a name was made."""
 
-    passages: dict[str, PassageWay]
+    passages: dict[str, PassageBuild]
     """By alias."""
-    units: list[tuple[Stored, UnitWay]]
+    units: list[tuple[Stored, UnitBuild]]
     dropped: list[Stored]
     """Units of a grouping file, which may name what is deleted: they cannot be kept up."""
 
@@ -64,14 +64,14 @@ def candidate_settings(given: Iterable[Settings]) -> Iterator[Settings]:
         yield load_settings(name)
 
 
-def ways_of(
+def existing_builds(
     name: str,
     stored: Sequence[Stored],
-    candidates: Candidates,
+    candidates: LikelySettings,
     load_encoder: LoadEncoder,
     *,
-    cuts: bool,
-) -> Ways:
+    chunks_documents: bool,
+) -> ExistingBuilds:
     """
     Return how every index of `stored` was made.
 
@@ -81,24 +81,26 @@ def ways_of(
         cuts: whether documents will be cut, which may need an encoder.
 
     Raises:
-        IndexMismatchError: a recipe cannot be kept up; says which and what to give.
+        IndexMismatchError: an index spec cannot be kept up; says which and what to give.
         ModelError: a model cannot be had.
     """
-    passages: dict[str, PassageWay] = {}
-    units: list[tuple[Stored, UnitWay]] = []
+    passages: dict[str, PassageBuild] = {}
+    units: list[tuple[Stored, UnitBuild]] = []
     dropped: list[Stored] = []
     for item in stored:
         if item.kind == "passages":
-            passages[item.alias] = _passage_way(name, item, candidates, load_encoder, cuts=cuts)
-    recipe = next(item.recipe for item in stored if item.kind == "passages")
+            passages[item.alias] = _passage_build(
+                name, item, candidates, load_encoder, chunks_documents=chunks_documents
+            )
+    spec = next(item.spec for item in stored if item.kind == "passages")
     for item in stored:
         if item.kind != "units":
             continue
-        if not cuts and dict(item.units.parameters)["grouping"] == "file":
+        if not chunks_documents and dict(item.units.parameters)["grouping"] == "file":
             dropped.append(item)
         else:
-            units.append((item, _unit_way(name, item, candidates, recipe)))
-    return Ways(passages, units, dropped)
+            units.append((item, _unit_build(name, item, candidates, spec)))
+    return ExistingBuilds(passages, units, dropped)
 
 
 def made_by_another_version(name: str, item: Stored) -> IndexMismatchError:
@@ -109,35 +111,35 @@ def made_by_another_version(name: str, item: Stored) -> IndexMismatchError:
     )
 
 
-def _passage_way(
+def _passage_build(
     name: str,
     item: Stored,
-    candidates: Candidates,
+    candidates: LikelySettings,
     load_encoder: LoadEncoder,
     *,
-    cuts: bool,
-) -> PassageWay:
-    recipe = item.recipe
-    stated = dict(recipe.parameters)
+    chunks_documents: bool,
+) -> PassageBuild:
+    spec = item.spec
+    stated = dict(spec.parameters)
     chunking = ChunkingSettings.model_validate_json(stated["chunking"])
     used = PipelineSettings(
         chunking=chunking,
-        bm25=Bm25Settings(k1=recipe.k1, b=recipe.b),
-        vectors=VectorSettings(mode=recipe.vectors or "none"),
+        bm25=Bm25Settings(k1=spec.k1, b=spec.b),
+        vectors=VectorSettings(mode=spec.vectors or "none"),
     )
-    if recipe_of(used).parameters != recipe.parameters:
+    if index_spec(used).parameters != spec.parameters:
         raise made_by_another_version(name, item)
-    if not recipe.encoder or not cuts:
-        return PassageWay(chunking, None)
+    if not spec.encoder or not chunks_documents:
+        return PassageBuild(chunking, None)
     for settings in _distinct(
-        s.encoder for s in candidates() if recipe.name.endswith(model_name(s.encoder.model))
+        s.encoder for s in candidates() if spec.name.endswith(model_name(s.encoder.model))
     ):
         encoder = load_encoder(settings)
-        if tuple(sorted(encoder_identity(encoder).items())) == recipe.encoder:
-            return PassageWay(chunking, encoder)
-    model = dict(recipe.encoder)["model"]
+        if tuple(sorted(encoder_identity(encoder).items())) == spec.encoder:
+            return PassageBuild(chunking, encoder)
+    model = dict(spec.encoder)["model"]
     raise IndexMismatchError(
-        f"index {name!r}: the passages {recipe.name} were encoded by {model!r}, which the settings "
+        f"index {name!r}: the passages {spec.name} were encoded by {model!r}, which the settings "
         "given do not name, or not as it was; give the pipeline they were built for (--pipeline, "
         f"--set encoder.…), or build anew: ccrag index PATH... --index {name} --replace"
     )
@@ -151,7 +153,7 @@ def _distinct(settings: Iterable[EncoderSettings]) -> Iterator[EncoderSettings]:
             yield one
 
 
-def _unit_way(name: str, item: Stored, candidates: Candidates, recipe: Recipe) -> UnitWay:
+def _unit_build(name: str, item: Stored, candidates: LikelySettings, spec: IndexSpec) -> UnitBuild:
     stated = dict(item.units.parameters)
     tokenizer = _tokenizer(stated["tokenizer"], candidates)
     file = _file(stated["file"], candidates) if "file" in stated else None
@@ -168,10 +170,10 @@ def _unit_way(name: str, item: Stored, candidates: Candidates, recipe: Recipe) -
         versions_together=stated.get("versions") == "marked",
         file=file,
     )
-    return UnitWay(rules, load_token_counter(tokenizer), recipe)
+    return UnitBuild(rules, load_token_counter(tokenizer), spec)
 
 
-def _tokenizer(identity: str, candidates: Candidates) -> str | None:
+def _tokenizer(identity: str, candidates: LikelySettings) -> str | None:
     """Return the tokenizer of that identity that a candidate names; None estimates."""
     if identity == ESTIMATE:
         return None
@@ -179,7 +181,7 @@ def _tokenizer(identity: str, candidates: Candidates) -> str | None:
     return next((n for n in named if n is not None and tokenizer_identity(n) == identity), None)
 
 
-def _file(digest: str, candidates: Candidates) -> Path | None:
+def _file(digest: str, candidates: LikelySettings) -> Path | None:
     """Return the grouping file of that content that a candidate names."""
     named = dict.fromkeys(s.units.file for s in candidates())
     return next((f for f in named if f is not None and file_digest(f) == digest), None)

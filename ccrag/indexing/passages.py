@@ -8,16 +8,16 @@ import numpy as np
 
 from ccrag.chunking.block_windows import block_passages
 from ccrag.chunking.semantic import (
-    CutSentences,
+    DocumentChunks,
     VectorsOf,
-    cut_sentences,
+    chunk_sentences,
     group_semantic,
     group_topic_shift,
 )
 from ccrag.chunking.windows import whole_passages, window_passages
 from ccrag.concurrency import StillWanted
 from ccrag.config import ChunkingSettings
-from ccrag.engine.build import CutDocument, Matrix
+from ccrag.engine.build import ChunkedDocument, PassageVectors
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoded, Encoder
 from ccrag.text.markup import searched_fields, text_of_passages
@@ -42,7 +42,7 @@ class EncodingCounts:
     truncated: int = 0
     """Texts of which the model read only the beginning."""
 
-    def add(self, encoded: Encoded) -> Matrix:
+    def add(self, encoded: Encoded) -> PassageVectors:
         """Count one call; returns its vectors."""
         self.texts += len(encoded.vectors)
         self.cached += encoded.cached
@@ -54,7 +54,7 @@ Counted = tuple[Document, int]
 """A document and the citation edges that touch it."""
 
 
-def cut_documents(
+def chunked_documents(
     documents: Iterable[Counted],
     settings: ChunkingSettings,
     encoder: Encoder | None,
@@ -62,7 +62,7 @@ def cut_documents(
     with_vectors: bool,
     counts: EncodingCounts | None = None,
     still_wanted: StillWanted | None = None,
-) -> Iterator[CutDocument]:
+) -> Iterator[ChunkedDocument]:
     """
     Cut `documents` as `settings` say, in order, and encode their passages if asked to.
 
@@ -75,11 +75,11 @@ def cut_documents(
         ModelError: the method or the vectors need an encoder and there is none.
     """
     counts = counts or EncodingCounts()
-    cut: Iterator[CutDocument]
+    cut: Iterator[ChunkedDocument]
     if settings.method == "none":
-        cut = (CutDocument(d, edges, whole_passages(d, edges=edges)) for d, edges in documents)
+        cut = (ChunkedDocument(d, edges, whole_passages(d, edges=edges)) for d, edges in documents)
     elif settings.method == "window":
-        cut = (CutDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
+        cut = (ChunkedDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
     elif settings.method == "blocks":
         cut = (_by_blocks(d, edges, settings) for d, edges in documents)
     else:
@@ -99,7 +99,7 @@ def _vectors_of(
     if still_wanted is None:
         return lambda texts: counts.add(encoder.encode_passages(texts))
 
-    def encode(texts: Sequence[str]) -> Matrix:
+    def encode(texts: Sequence[str]) -> PassageVectors:
         done = [counts.add(encoder.encode_passages(()))]
         for first in range(0, len(texts), TEXTS_PER_CHECK):
             still_wanted()
@@ -118,7 +118,7 @@ def _windows(document: Document, edges: int, settings: ChunkingSettings) -> list
     )
 
 
-def _by_blocks(document: Document, edges: int, settings: ChunkingSettings) -> CutDocument:
+def _by_blocks(document: Document, edges: int, settings: ChunkingSettings) -> ChunkedDocument:
     passages = block_passages(
         document,
         max_chars=settings.max_chars,
@@ -126,26 +126,26 @@ def _by_blocks(document: Document, edges: int, settings: ChunkingSettings) -> Cu
         max_table_chars=settings.max_table_chars,
         edges=edges,
     )
-    return CutDocument(document, edges, passages, searched=searched_fields(passages))
+    return ChunkedDocument(document, edges, passages, searched=searched_fields(passages))
 
 
 def _by_meaning(
     documents: Iterable[Counted], settings: ChunkingSettings, vectors_of: VectorsOf
-) -> Iterator[CutDocument]:
+) -> Iterator[ChunkedDocument]:
     """Cut where the meaning changes, by vectors of the sentences."""
-    cut = ((cut_sentences(d, max_words=settings.max_words), edges) for d, edges in documents)
+    cut = ((chunk_sentences(d, max_words=settings.max_words), edges) for d, edges in documents)
     for batch in _batches(cut, size=lambda item: len(item[0].document.text)):
         vectors = vectors_of([text for item, _ in batch for text in item.texts])
         first = 0
         for item, edges in batch:
             last = first + len(item.texts)
             passages = _group(item, vectors[first:last], edges, settings)
-            yield CutDocument(item.document, edges, passages)
+            yield ChunkedDocument(item.document, edges, passages)
             first = last
 
 
 def _group(
-    cut: CutSentences, vectors: Matrix, edges: int, settings: ChunkingSettings
+    cut: DocumentChunks, vectors: PassageVectors, edges: int, settings: ChunkingSettings
 ) -> list[Passage]:
     if settings.method == "semantic":
         return group_semantic(cut, vectors, threshold=settings.semantic_threshold, edges=edges)
@@ -153,8 +153,8 @@ def _group(
 
 
 def _with_vectors(
-    cut: Iterable[CutDocument], text_of: Callable[[Passage], str], vectors_of: VectorsOf
-) -> Iterator[CutDocument]:
+    cut: Iterable[ChunkedDocument], text_of: Callable[[Passage], str], vectors_of: VectorsOf
+) -> Iterator[ChunkedDocument]:
     for batch in _batches(cut, size=lambda item: len(item.document.text)):
         texts = [text_of(passage) for item in batch for passage in item.passages]
         vectors = vectors_of(texts)

@@ -1,4 +1,4 @@
-"""Which passages a pipeline needs: the index-time part of its settings, as a recipe."""
+"""Which passages a pipeline needs: the index-time part of its settings, as an index spec."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from ccrag.chunking.block_windows import BLOCK_WINDOWS_VERSION
 from ccrag.chunking.semantic import SEMANTIC_VERSION
 from ccrag.chunking.windows import CHUNKER_VERSION
 from ccrag.config import ChunkingSettings, PipelineSettings
-from ccrag.engine.names import Recipe, UnitRecipe
+from ccrag.engine.names import IndexSpec, UnitSpec
 from ccrag.models.tokens import ESTIMATE, tokenizer_identity
 from ccrag.text.markup import PLAIN_VERSION
 from ccrag.units.units import UNITS_VERSION, UnitRules, file_digest
@@ -16,9 +16,9 @@ PUBLISHED_K1_B = (1.5, 0.75)
 MAX_MODEL_CHARS = 32
 
 
-def recipe_of(settings: PipelineSettings) -> Recipe:
+def index_spec(settings: PipelineSettings) -> IndexSpec:
     """
-    Return the recipe a pipeline needs; settings that act at query time do not change it.
+    Return the index spec a pipeline needs; settings that act at query time do not change it.
 
     The encoder's identity is not known here: it is added when the encoder is loaded, or read from
     the index.
@@ -45,14 +45,14 @@ def recipe_of(settings: PipelineSettings) -> Recipe:
     if chunking.method == "blocks":
         parameters["blocks_version"] = str(BLOCK_WINDOWS_VERSION)
         parameters["plain_version"] = str(PLAIN_VERSION)
-    return Recipe(
+    return IndexSpec(
         name="-".join(parts),
         parameters=tuple(sorted(parameters.items())),
         k1=bm25.k1,
         b=bm25.b,
         vectors=stored,
         needs_encoder=needs_encoder,
-        units=unit_recipe(settings) if reads_units(settings) else None,
+        units=unit_spec(settings) if reads_units(settings) else None,
     )
 
 
@@ -61,7 +61,7 @@ def reads_units(settings: PipelineSettings) -> bool:
     return settings.select.read != "passages"
 
 
-def unit_recipe(settings: PipelineSettings) -> UnitRecipe:
+def unit_spec(settings: PipelineSettings) -> UnitSpec:
     """
     Return the grouping a pipeline needs.
 
@@ -81,7 +81,7 @@ def unit_recipe(settings: PipelineSettings) -> UnitRecipe:
         parameters |= {"links": units.links, "versions": units.versions}
     if units.grouping == "file" and units.file is not None:
         parameters["file"] = file_digest(units.file)
-    return UnitRecipe(_units_name(parameters), tuple(sorted(parameters.items())))
+    return UnitSpec(_units_name(parameters), tuple(sorted(parameters.items())))
 
 
 def _units_name(parameters: Mapping[str, str]) -> str:
@@ -109,7 +109,7 @@ def unit_rules(settings: PipelineSettings) -> UnitRules:
 
 
 def _chunking_fields(chunking: ChunkingSettings) -> set[str]:
-    """Return the settings that the method reads; the others must not change the recipe."""
+    """Return the settings that the method reads; the others must not change the index spec."""
     own = {
         "none": set[str](),
         "window": {"max_words", "overlap_sentences"},

@@ -1,5 +1,5 @@
 """
-Changing an index: documents that come, change or go, under every recipe it was built by.
+Changing an index: documents that come, change or go, under every index spec it was built by.
 
 The outcome is that of building anew from the same documents: the same passages, statistics, edges
 and fingerprints. The cost is that of the change, but for units: which documents are read together
@@ -16,7 +16,7 @@ from ccrag.corpus.digests import changed_digest, document_digest, document_weigh
 from ccrag.corpus.in_memory import Corpus
 from ccrag.engine.build import (
     BuildPlan,
-    CutDocument,
+    ChunkedDocument,
     Target,
     create_index,
     document_action,
@@ -30,15 +30,15 @@ from ccrag.engine.derive import derive, switch
 from ccrag.engine.index import count_items, parse_document
 from ccrag.engine.stored import (
     Stored,
-    collection_facts,
+    count_collections,
     items,
     items_of,
     sources,
 )
 from ccrag.errors import IndexMismatchError
 from ccrag.indexing.changes import find_change
-from ccrag.indexing.existing import PassageWay, UnitWay, Ways, made_by_another_version
-from ccrag.indexing.passages import EncodingCounts, cut_documents
+from ccrag.indexing.existing import ExistingBuilds, PassageBuild, UnitBuild, made_by_another_version
+from ccrag.indexing.passages import EncodingCounts, chunked_documents
 from ccrag.types import JSON, DocId, Document
 from ccrag.units.units import make_units
 from ccrag.version import __version__
@@ -96,7 +96,9 @@ class Update:
         self._given = given
         self._change = find_change(client, self._documents.index, given=given, removed=removed)
 
-    def run(self, ways: Ways, counts: EncodingCounts, on_progress: OnDocuments) -> UpdateReport:
+    def run(
+        self, builds: ExistingBuilds, counts: EncodingCounts, on_progress: OnDocuments
+    ) -> UpdateReport:
         """
         Write the change to copies of all indices and let them serve.
 
@@ -116,7 +118,7 @@ class Update:
             removed=len(change.removed),
             touched=len(change.touched),
             items={},
-            dropped=tuple(item.alias for item in ways.dropped),
+            dropped=tuple(item.alias for item in builds.dropped),
         )
         if change.is_empty:
             return report
@@ -133,16 +135,18 @@ class Update:
         def derive_passages() -> None:
             for item in self._stored:
                 if item.kind == "passages":
-                    way = ways.passages[item.alias]
-                    grown = self._derive_passages(item, names[item.alias], way, counts, on_progress)
+                    build = builds.passages[item.alias]
+                    grown = self._derive_passages(
+                        item, names[item.alias], build, counts, on_progress
+                    )
                     deltas[item.alias] = grown
 
         # A small change mostly waits for the engine to set copies up: both wait at once.
         all_at_once(lambda work: work(), [derive_documents, derive_passages])
         meta = self._meta(corpus, documents)
-        for item, way in ways.units:
-            deltas[item.alias] = self._make_units(item, names[item.alias], way, documents, meta)
-        kept = [item for item in self._stored if item not in ways.dropped]
+        for item, build in builds.units:
+            deltas[item.alias] = self._make_units(item, names[item.alias], build, documents, meta)
+        kept = [item for item in self._stored if item not in builds.dropped]
         derived = [
             (
                 item,
@@ -151,7 +155,7 @@ class Update:
             )
             for item in kept
         ]
-        switch(self._client, derived, ways.dropped, self._settings.engine)
+        switch(self._client, derived, builds.dropped, self._settings.engine)
         return replace(report, items=deltas)
 
     def _touched_sources(self) -> dict[DocId, JSON]:
@@ -206,7 +210,7 @@ class Update:
                 yield {"_op_type": "index", "_id": doc_id, **source}
             for document in self._upserted():
                 doc_id = document.doc_id
-                item = CutDocument(
+                item = ChunkedDocument(
                     document,
                     change.edges_of(doc_id),
                     (),
@@ -222,7 +226,7 @@ class Update:
         self,
         item: Stored,
         target: str,
-        way: PassageWay,
+        build: PassageBuild,
         counts: EncodingCounts,
         on_progress: OnDocuments,
     ) -> int:
@@ -239,7 +243,7 @@ class Update:
             for hit in items_of(client, item.index, recounted, True, by="passage_id"):
                 edges = change.edges_of(hit["_source"]["doc_id"])
                 yield {"_op_type": "index", "_id": hit["_id"], **hit["_source"], "edges": edges}
-            for number, done in enumerate(self._cut(item, way, counts), start=1):
+            for number, done in enumerate(self._cut(item, build, counts), start=1):
                 for action in passage_actions(done, ""):
                     gone.discard(action["_id"])
                     yield _stored_as(action, old)
@@ -250,13 +254,17 @@ class Update:
         with closing(prefetched(actions(), depth=512)) as ahead:
             return self._derived(item, target, ahead, rewrites=bool(old or recounted))
 
-    def _cut(self, item: Stored, way: PassageWay, counts: EncodingCounts) -> Iterable[CutDocument]:
+    def _cut(
+        self, item: Stored, build: PassageBuild, counts: EncodingCounts
+    ) -> Iterable[ChunkedDocument]:
         """Return the new and changed documents, cut as those of an index were."""
         if not self._change.upserted:
             return ()
         counted = ((d, self._change.edges_of(d.doc_id)) for d in self._upserted())
-        stored = item.recipe.vectors is not None
-        return cut_documents(counted, way.chunking, way.encoder, with_vectors=stored, counts=counts)
+        stored = item.spec.vectors is not None
+        return chunked_documents(
+            counted, build.chunking, build.encoder, with_vectors=stored, counts=counts
+        )
 
     def _derived(
         self, item: Stored, target: str, actions: Iterable[JSON], *, rewrites: bool
@@ -266,7 +274,7 @@ class Update:
         return done.created - done.deleted
 
     def _make_units(
-        self, item: Stored, target: str, way: UnitWay, documents: str, meta: JSON
+        self, item: Stored, target: str, build: UnitBuild, documents: str, meta: JSON
     ) -> int:
         """Group the documents anew, as they are stored from now on."""
         client, engine = self._client, self._settings.engine
@@ -275,13 +283,13 @@ class Update:
             for hit in items(client, documents, True, by="doc_id"):
                 yield parse_document(hit["_id"], hit["_source"])
 
-        units = make_units(read, way.rules, way.count)
+        units = make_units(read, build.rules, build.count)
         plan = BuildPlan(
             name=self._name,
             corpus=meta["corpus"],
             documents=meta["documents"],
             max_edges=meta["max_edges"],
-            recipe=replace(way.recipe, units=item.units),
+            spec=replace(build.spec, units=item.units),
             collections=meta["collections"],
         )
         named = target.rpartition("-")[2]
@@ -290,7 +298,7 @@ class Update:
             action
             for document in read()
             for action in part_actions(
-                CutDocument(document, 0, (), parts=units.parts(document)), target
+                ChunkedDocument(document, 0, (), parts=units.parts(document)), target
             )
         )
         with closing(prefetched(actions, depth=512)) as ahead:
@@ -301,7 +309,7 @@ class Update:
 
     def _meta(self, corpus: str, documents: str) -> JSON:
         """Return what every index says of the collection, read off the new documents."""
-        count, max_edges, collections = collection_facts(self._client, documents)
+        count, max_edges, collections = count_collections(self._client, documents)
         return {
             "corpus": corpus,
             "built_by": __version__,

@@ -6,7 +6,7 @@ from ccrag.llm.reply import ChatReply
 from ccrag.llm.request import ChatRequest, sampling_json
 from ccrag.types import ModelCall
 
-Ask = Callable[[ChatRequest], ChatReply]
+AskModel = Callable[[ChatRequest], ChatReply]
 """Asks once; raises `ModelError` when no reply can be had."""
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ccrag.llm.lenient_json import JsonReader
-from ccrag.llm.thinking import Tag, find_tag
+from ccrag.llm.thinking import ThinkingTag, find_tag
 
 AROUND = "text around the JSON was passed over"
 _OPENING = re.compile(r"[\[{]")
@@ -117,7 +117,7 @@ class _Scan:
         self._first = len(text) - len(stripped)
         self._last = self._first + len(stripped.rstrip(_BLANK))
 
-    def think(self, tag: Tag) -> bool:
+    def think(self, tag: ThinkingTag) -> bool:
         """Pass over the thinking that `tag` begins or ends; return whether a text follows."""
         said = self.said
         said.thought = True

@@ -25,7 +25,7 @@ _CHANNEL_END = re.compile(r"<\|(?:end|start|return|call|channel)\|>", re.IGNOREC
 ANSWER_CHANNEL = "final"
 
 
-class Tag:
+class ThinkingTag:
     """A tag of thinking that was found in a text."""
 
     def __init__(self, match: re.Match[str]) -> None:
@@ -67,7 +67,7 @@ class Tag:
         return None
 
 
-def find_tag(text: str, at: int = 0) -> Tag | None:
+def find_tag(text: str, at: int = 0) -> ThinkingTag | None:
     """Return the first tag of thinking in `text` from `at` on, if there is one."""
     match = _TAG.search(text, at)
-    return None if match is None else Tag(match)
+    return None if match is None else ThinkingTag(match)

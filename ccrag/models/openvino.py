@@ -20,7 +20,7 @@ TOLERANCE = 1e-4
 _SHOWN = ["a text to convert the model with", "another"]
 _CHECKED = ["the model must not be bound to the shape it was converted with", "one", "", "three"]
 
-Features = dict[str, Any]
+ModelInputArrays = dict[str, Any]
 
 
 class ConvertedModel:
@@ -70,7 +70,7 @@ class ConvertedModel:
         self._own = threading.local()
         self._check(model)
 
-    def forward(self, features: Features) -> Matrix:
+    def forward(self, features: ModelInputArrays) -> Matrix:
         """Return unit rows for one batch."""
         if not hasattr(self._own, "request"):
             self._own.request = self._compiled.create_infer_request()

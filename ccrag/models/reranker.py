@@ -22,7 +22,7 @@ DEFAULT_MODEL = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 WAYS = "copy its files here and give the folder"
 
 
-class Scores(NamedTuple):
+class RerankScores(NamedTuple):
     """What a reranker says of a query's texts."""
 
     values: list[float]
@@ -45,7 +45,7 @@ class Reranker(Protocol):
         """Return how many tokens the model reads at once, query and text together."""
         ...
 
-    def scores(self, query: str, texts: Sequence[str]) -> Scores: ...
+    def scores(self, query: str, texts: Sequence[str]) -> RerankScores: ...
 
 
 class PairModel(Protocol):
@@ -130,7 +130,7 @@ class CrossEncoderReranker:
         self._batch_tokens = batch_tokens
         self._lock = threading.Lock()  # a fast tokenizer cannot be used by two threads at once
 
-    def scores(self, query: str, texts: Sequence[str]) -> Scores:
+    def scores(self, query: str, texts: Sequence[str]) -> RerankScores:
         """
         Score every text; no texts, no call of the model.
 
@@ -138,14 +138,14 @@ class CrossEncoderReranker:
             ModelError: the model gave a score that is not a number.
         """
         if not texts:
-            return Scores([])
+            return RerankScores([])
         distinct = sorted(set(texts))
         with self._lock:
             asked, query_tokens = self._cut_query(query)
             windows = self._windows(distinct, query_tokens=query_tokens)
             best = self._best(asked, windows, query_tokens=query_tokens)
         by_text = {text: best[index] for index, text in enumerate(distinct)}
-        return Scores(
+        return RerankScores(
             [by_text[text] for text in texts],
             windowed=len({w.text_index for w in windows if w.text != distinct[w.text_index]}),
             query_cut=asked != query,

@@ -18,7 +18,7 @@ from ccrag.errors import ModelError
 from ccrag.models.base import TokenVectors
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.threads import one_thread_per_operation
-from ccrag.models.transformer import Features, TransformerModel
+from ccrag.models.transformer import ModelInput, TransformerModel
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -81,7 +81,7 @@ class TransformerTokens:
             with one_thread_per_operation() as workers:
                 yield from in_order(run, self._tokenised(texts), workers=workers)
 
-    def _tokenised(self, texts: Sequence[str]) -> Iterator[Features]:
+    def _tokenised(self, texts: Sequence[str]) -> Iterator[ModelInput]:
         for text in texts:  # a tokenizer is for one thread
             yield self._model.loaded().tokenizer(
                 [text],
@@ -102,7 +102,7 @@ class TransformerTokens:
             self._kept_tokens -= len(oldest.ids)
 
 
-def _forward(model: SentenceTransformer, features: Features) -> TokenVectors:
+def _forward(model: SentenceTransformer, features: ModelInput) -> TokenVectors:
     import torch
     from torch.nn import functional
 

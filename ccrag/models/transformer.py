@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from ccrag.models.openvino import ConvertedModel
 
 INSTALL_OPENVINO = "pip install 'ccrag[openvino]'"
-Features = dict[str, Any]
+ModelInput = dict[str, Any]
 
 
-class Piece(NamedTuple):
+class TextWindow(NamedTuple):
     """A text, or a window of one, as the model reads it."""
 
     text_index: int
@@ -140,7 +140,7 @@ class TransformerModel:
         }
         return {"max tokens": str(self.max_tokens), "folder": str(self.folder.path), **prompts}
 
-    def _pieces(self, texts: Sequence[str], prefix: str) -> tuple[list[Piece], list[bool]]:
+    def _pieces(self, texts: Sequence[str], prefix: str) -> tuple[list[TextWindow], list[bool]]:
         """Return what is to be encoded, and which texts lose their end."""
         tokenizer = self.loaded().tokenizer
         limit, special = self.max_tokens, tokenizer.num_special_tokens_to_add()
@@ -148,7 +148,7 @@ class TransformerModel:
         tokenised = tokenizer(
             list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
-        pieces: list[Piece] = []
+        pieces: list[TextWindow] = []
         truncated = [False] * len(texts)
         for index, text in enumerate(texts):
             count = len(tokenised["input_ids"][index])
@@ -156,23 +156,23 @@ class TransformerModel:
             if count <= room or not self._settings.windows:
                 truncated[index] = count > room
                 tokens = min(limit, before + count + special)
-                pieces.append(Piece(index, prefix + text, max(1, tokens)))
+                pieces.append(TextWindow(index, prefix + text, max(1, tokens)))
                 continue
             offsets = tokenised["offset_mapping"][index]
             for start, end in token_windows(
                 tokenised.word_ids(index), max_tokens=room, overlap=self._settings.window_overlap
             ):
                 part = text[offsets[start][0] : offsets[end - 1][1]]
-                pieces.append(Piece(index, prefix + part, before + end - start + special))
+                pieces.append(TextWindow(index, prefix + part, before + end - start + special))
         return pieces, truncated
 
-    def _forward_all(self, pieces: Sequence[Piece]) -> Iterator[tuple[list[int], Matrix]]:
+    def _forward_all(self, pieces: Sequence[TextWindow]) -> Iterator[tuple[list[int], Matrix]]:
         """Yield vectors of `pieces` by their positions, in batches, each core on its own batch."""
         model = self.loaded()
         lengths = [piece.tokens for piece in pieces]
         batches = list(token_batches(lengths, budget=self._settings.batch_tokens))
 
-        def features() -> Iterator[tuple[list[int], Features]]:
+        def features() -> Iterator[tuple[list[int], ModelInput]]:
             for rows in batches:  # a tokenizer is for one thread
                 yield rows, model.preprocess([pieces[row].text for row in rows])
 
@@ -180,7 +180,7 @@ class TransformerModel:
             yield from ((rows, _forward(model, batch)) for rows, batch in features())
             return
         with one_thread_per_operation() as workers:
-            run: Callable[[Features], Matrix] = partial(_forward, model)
+            run: Callable[[ModelInput], Matrix] = partial(_forward, model)
             if self._settings.backend == "openvino":
                 run = self._converted_model(streams=workers).forward
             yield from in_order(lambda item: (item[0], run(item[1])), features(), workers=workers)
@@ -196,7 +196,7 @@ class TransformerModel:
             return self._converted
 
 
-def _forward(model: SentenceTransformer, features: Features) -> Matrix:
+def _forward(model: SentenceTransformer, features: ModelInput) -> Matrix:
     import torch
 
     with torch.inference_mode():

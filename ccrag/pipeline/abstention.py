@@ -1,11 +1,17 @@
-"""Whether a query's candidates answer it: features of its way, and abstention where they do not."""
+"""Decide whether the candidates answer a query, and abstain where they do not."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite
 
 import numpy as np
 
-from ccrag.answering.answerability import CROSS_ENCODER, ENTAILMENT, Features, Seen, features
+from ccrag.answering.answerability import (
+    CROSS_ENCODER,
+    ENTAILMENT,
+    AnswerabilityFeatures,
+    AnswerabilityInput,
+    features,
+)
 from ccrag.answering.calibration import Calibration
 from ccrag.answering.citations import assemble
 from ccrag.config import PipelineSettings
@@ -13,18 +19,18 @@ from ccrag.errors import ModelError
 from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.pipeline.retrievers import dot_of
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.query.rewrite_rules import leans_back
 from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.types import Ranking
 
 STAGE = "answerability"
-Entails = Callable[[str, str], float | None]
+EntailmentScore = Callable[[str, str], float | None]
 """From (premise, hypothesis) to the probability of entailment; None: cannot be told."""
 
 
-class Measuring:
-    """The features of ways that have their evidence."""
+class FeatureExtractor:
+    """Compute the features of queries that have their evidence."""
 
     def __init__(
         self,
@@ -32,7 +38,7 @@ class Measuring:
         encoder: Encoder | None,
         *,
         reranker: Reranker | None = None,
-        entails: Entails | None = None,
+        entails: EntailmentScore | None = None,
     ) -> None:
         """
         Take the models that look.
@@ -49,55 +55,55 @@ class Measuring:
         self._reranker = reranker
         self._entails = entails
 
-    def features(self, ways: Sequence[Way]) -> list[dict[str, float]]:
-        """Return one mapping per way; sentences of all of them are encoded in one call."""
-        closest = self._closest(ways)
+    def features(self, states: Sequence[QueryState]) -> list[dict[str, float]]:
+        """Return one mapping per query; sentences of all of them are encoded in one call."""
+        closest = self._closest(states)
         return [
-            {**features(self._seen(way, cosine)), **self._by_models(way)}
-            for way, cosine in zip(ways, closest, strict=True)
+            {**features(self._seen(state, cosine)), **self._by_models(state)}
+            for state, cosine in zip(states, closest, strict=True)
         ]
 
-    def _seen(self, way: Way, closest: float | None) -> Seen:
-        dense = [ranking for ranking in way.lists if ranking.stage.startswith("dense:")]
-        return Seen(
-            question=way.question,
-            turn=way.query.text,
-            turns=way.query.turns,
-            leans_back=leans_back(way.query.text),
-            lists=way.lists,
-            bm25=[_scores(ranked) for ranked in way.lists if ranked.stage.startswith("bm25:")],
+    def _seen(self, state: QueryState, closest: float | None) -> AnswerabilityInput:
+        dense = [ranking for ranking in state.lists if ranking.stage.startswith("dense:")]
+        return AnswerabilityInput(
+            question=state.question,
+            turn=state.query.text,
+            turns=state.query.turns,
+            leans_back=leans_back(state.query.text),
+            lists=state.lists,
+            bm25=[_scores(ranked) for ranked in state.lists if ranked.stage.startswith("bm25:")],
             cosines=[list(map(dot_of, _scores(r))) for r in dense] if self._has_dense else None,
-            ranking=way.current(),
-            shortlist=list(way.passages.values()),
-            read=way.read,
-            evidence=[item.text for item in way.evidence],
+            ranking=state.current(),
+            shortlist=list(state.passages.values()),
+            read=state.read,
+            evidence=[item.text for item in state.evidence],
             closest=closest,
         )
 
-    def _closest(self, ways: Sequence[Way]) -> list[float | None]:
-        """Return the best cosine of each way's question and evidence; None without an encoder."""
+    def _closest(self, states: Sequence[QueryState]) -> list[float | None]:
+        """Return the best cosine of each query's question and evidence; None without an encoder."""
         if self._encoder is None:
-            return [None] * len(ways)
-        texts = list(dict.fromkeys(item.text for way in ways for item in way.evidence))
+            return [None] * len(states)
+        texts = list(dict.fromkeys(item.text for state in states for item in state.evidence))
         vectors = dict(zip(texts, self._encoder.encode_passages(texts).vectors, strict=True))
         return [
             max(
-                (float(np.dot(vectors[item.text], way.unit_vector())) for item in way.evidence),
+                (float(np.dot(vectors[item.text], state.unit_vector())) for item in state.evidence),
                 default=0.0,
             )
-            for way in ways
+            for state in states
         ]
 
-    def _by_models(self, way: Way) -> dict[str, float]:
+    def _by_models(self, state: QueryState) -> dict[str, float]:
         found: dict[str, float] = {}
         if self._reranker is not None:
-            texts = [passage.text for passage in way.read]
-            scores = self._reranker.scores(way.question, texts).values if texts else []
+            texts = [passage.text for passage in state.read]
+            scores = self._reranker.scores(state.question, texts).values if texts else []
             if not all(map(isfinite, scores)):
                 raise ModelError(f"{self._reranker.model_id!r} gave a score that is not a number")
             found[CROSS_ENCODER] = max(map(sigmoid, scores), default=0.0)
         if self._entails is not None:
-            told = (self._entails(item.text, way.question) for item in way.evidence)
+            told = (self._entails(item.text, state.question) for item in state.evidence)
             found[ENTAILMENT] = max((p for p in told if p is not None), default=0.0)
         return found
 
@@ -106,35 +112,35 @@ def _scores(ranking: Ranking) -> list[float]:
     return [hit.score for hit in ranking]
 
 
-class Abstaining:
-    """Decides for each way, and gives those that are not answered the abstention."""
+class Abstainer:
+    """Decide for each query, and gives those that are not answered the abstention."""
 
     def __init__(
         self,
         settings: PipelineSettings,
-        measuring: Measuring,
+        extractor: FeatureExtractor,
         calibration: Calibration,
         *,
         label: str,
     ) -> None:
         """Take who looks and who weighs; `label` says in the record which calibration it is."""
-        self._measuring = measuring
+        self._extractor = extractor
         self._calibration = calibration
         self._label = label
         self._threshold = settings.answer.abstain_from
         self._abstention = settings.answer.abstention
 
-    def decide(self, ways: Sequence[Way]) -> None:
-        for way, found in zip(ways, self._measuring.features(ways), strict=True):
-            self._one(way, found)
+    def decide(self, states: Sequence[QueryState]) -> None:
+        for state, found in zip(states, self._extractor.features(states), strict=True):
+            self._one(state, found)
 
-    def _one(self, way: Way, found: Features) -> None:
+    def _one(self, state: QueryState, found: AnswerabilityFeatures) -> None:
         decision = self._calibration.decide(found, label=self._label, threshold=self._threshold)
-        way.answerability = decision
+        state.answerability = decision
         if not decision.abstains:
             return
-        way.answer, _ = assemble(way.query, (), way.evidence, abstention=self._abstention)
-        way.note(
+        state.answer, _ = assemble(state.query, (), state.evidence, abstention=self._abstention)
+        state.note(
             STAGE,
             f"the candidates seem not to answer: probability {decision.probability:.2f}, "
             f"abstention from {decision.threshold:g}",

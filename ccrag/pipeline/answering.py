@@ -14,21 +14,21 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.llm.client import Llm, parameters_of
 from ccrag.llm.prompts import Prompt, load_prompt
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.types import Answer, Evidence
 
 
-class Writer(Protocol):
+class AnswerGenerator(Protocol):
     """Answers queries from their evidence."""
 
-    def write(self, ways: Sequence[Way]) -> None:
-        """Give each way, which has its evidence, an answer or an error."""
+    def write(self, states: Sequence[QueryState]) -> None:
+        """Give each query, which has its evidence, an answer or an error."""
         ...
 
 
-def writer_of(
+def make_answer_generator(
     settings: PipelineSettings, llm: Llm | None, *, support: Support | None = None
-) -> Writer:
+) -> AnswerGenerator:
     """
     Return the writer that `answer.generator` names.
 
@@ -40,10 +40,10 @@ def writer_of(
         ConfigError: no such prompt.
     """
     if settings.answer.generator == "extractive":
-        return ExtractiveWriter(settings)
+        return ExtractiveAnswerGenerator(settings)
     if llm is None:
         raise ModelError(f"pipeline {settings.name}: answer.generator=llm needs a language model")
-    return LlmWriter(generation_of(settings, support=support), llm)
+    return LlmAnswerGenerator(generation_of(settings, support=support), llm)
 
 
 def generation_of(
@@ -75,48 +75,50 @@ def generation_of(
     )
 
 
-def write_answers(writer: Writer, ways: Sequence[Way]) -> None:
+def generate_answers(generator: AnswerGenerator, states: Sequence[QueryState]) -> None:
     """Answer the queries that no stage has answered yet; every answer tells its strength."""
-    writer.write([way for way in ways if way.answer is None])
-    _tell_strength(ways)
+    generator.write([state for state in states if state.answer is None])
+    _tell_strength(states)
 
 
-def _tell_strength(ways: Sequence[Way]) -> None:
+def _tell_strength(states: Sequence[QueryState]) -> None:
     """Let each answer say how far its evidence matches the question."""
-    for way in ways:
-        answer = way.answer
+    for state in states:
+        answer = state.answer
         if answer is None or not (answer.sentences or answer.evidence):
             continue
         if answer.abstained:
-            way.answer = replace(answer, strength=UNANSWERED)
+            state.answer = replace(answer, strength=UNANSWERED)
             continue
         used = answer.evidence
         strength = strength_of(
-            way.question,
-            [_in_place(item, way) for item in used],
-            among=[passage.text for passage in way.passages.values()],
-            closest=max((way.cosines[e.key] for e in used if e.key in way.cosines), default=None),
+            state.question,
+            [_in_place(item, state) for item in used],
+            among=[passage.text for passage in state.passages.values()],
+            closest=max(
+                (state.cosines[e.key] for e in used if e.key in state.cosines), default=None
+            ),
         )
-        way.answer = replace(answer, strength=strength)
+        state.answer = replace(answer, strength=strength)
 
 
-def _in_place(item: Evidence, way: Way) -> str:
+def _in_place(item: Evidence, state: QueryState) -> str:
     """Return a piece of evidence under the title and headings it stands under."""
-    passage = way.passages.get(item.passage_id)
+    passage = state.passages.get(item.passage_id)
     title = "" if passage is None else passage.title
     return "\n".join((title, *item.section, item.text))
 
 
-class EvidenceOnly:
+class NoAnswerGenerator:
     """Leaves answers to be written elsewhere, from the evidence; a provider's batch, for one."""
 
-    def write(self, ways: Sequence[Way]) -> None:
-        """Give each way an answer that holds its evidence and no sentence."""
-        for way in ways:
-            way.answer = Answer(way.query_id, (), (), way.evidence)
+    def write(self, states: Sequence[QueryState]) -> None:
+        """Give each query an answer that holds its evidence and no sentence."""
+        for state in states:
+            state.answer = Answer(state.query_id, (), (), state.evidence)
 
 
-class ExtractiveWriter:
+class ExtractiveAnswerGenerator:
     """Sentences of the evidence as they stand."""
 
     def __init__(self, settings: PipelineSettings) -> None:
@@ -130,47 +132,47 @@ class ExtractiveWriter:
             must_share=settings.evidence.scorer in ("order", "lexical", "bm25"),
         )
 
-    def write(self, ways: Sequence[Way]) -> None:
-        for way in ways:
+    def write(self, states: Sequence[QueryState]) -> None:
+        for state in states:
             extracted = extract(
-                way.evidence,
-                query_text=way.question,
+                state.evidence,
+                query_text=state.question,
                 limits=self._limits,
-                merit=way.merits,
+                merit=state.merits,
                 trim=self._answer.trim,
             )
-            way.answer, notes = assemble(
-                way.query, extracted.drafts, way.evidence, abstention=self._answer.abstention
+            state.answer, notes = assemble(
+                state.query, extracted.drafts, state.evidence, abstention=self._answer.abstention
             )
-            way.notes += notes
+            state.notes += notes
             if extracted.left_out:
                 told = ", ".join(f"{name} ({why})" for name, why in extracted.left_out.items())
-                way.note("answer", f"evidence not in the answer: {told}")
+                state.note("answer", f"evidence not in the answer: {told}")
 
 
-class LlmWriter:
+class LlmAnswerGenerator:
     """A language model's sentences; the queries of a batch are asked at the same time."""
 
     def __init__(self, generation: Generation, llm: Llm) -> None:
         self._generation = generation
         self._llm = llm
 
-    def write(self, ways: Sequence[Way]) -> None:
-        all_at_once(self._write_one, ways)  # the model bounds itself
+    def write(self, states: Sequence[QueryState]) -> None:
+        all_at_once(self._write_one, states)  # the model bounds itself
 
-    def _write_one(self, way: Way) -> None:
+    def _write_one(self, state: QueryState) -> None:
         try:
             generated = generate(
-                way.query,
-                way.evidence,
-                way.passages,
+                state.query,
+                state.evidence,
+                state.passages,
                 self._generation,
                 self._llm.complete,
-                units=way.units,
+                units=state.units,
             )
         except ModelError as error:
-            way.error = error
+            state.error = error
             return
-        way.answer = generated.answer
-        way.notes += generated.notes
-        way.calls += generated.calls
+        state.answer = generated.answer
+        state.notes += generated.notes
+        state.calls += generated.calls

@@ -6,29 +6,29 @@ from functools import partial
 from hashlib import blake2b
 
 from ccrag.config import PipelineSettings
-from ccrag.engine.index import IndexFacts
-from ccrag.indexing.spec import recipe_of
+from ccrag.engine.index import IndexInfo
+from ccrag.indexing.spec import index_spec
 from ccrag.llm.client import Llm
 from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
-from ccrag.pipeline.answering import Writer, write_answers
-from ccrag.pipeline.evidence import Reader
-from ccrag.pipeline.expansion import put_question
-from ccrag.pipeline.rewriting import Rewriting
-from ccrag.pipeline.state import Failure, Way, walk_stages
+from ccrag.pipeline.answering import AnswerGenerator, generate_answers
+from ccrag.pipeline.evidence import EvidenceSelector
+from ccrag.pipeline.expansion import set_question
+from ccrag.pipeline.rewriting import Rewriter
+from ccrag.pipeline.state import Failure, QueryState, run_stages
 from ccrag.types import Candidates, Hit, Passage, Query, QueryId, Ranking, Result
 
 STAGE = "given"
 
 
 @dataclass(frozen=True, slots=True)
-class NoIndex:
+class ContextIndex:
     """What stands where an index would, for the record of a run."""
 
-    facts: IndexFacts
+    info: IndexInfo
 
 
-class GivenContexts:
+class ContextPipeline:
     """
     Reads and answers as a pipeline does, from the passages given for each query.
 
@@ -42,7 +42,7 @@ class GivenContexts:
         *,
         encoder: Encoder | None,
         reranker: Reranker | None,
-        writer: Writer,
+        generator: AnswerGenerator,
         llm: Llm | None = None,
     ) -> None:
         """
@@ -57,64 +57,64 @@ class GivenContexts:
         self._settings = settings
         self._passages = passages
         self._encoder = encoder
-        self._reader = Reader(settings, encoder, reranker)
-        self._writer = writer
-        self._rewriting = Rewriting(settings, llm)
-        self.index = NoIndex(_facts(settings, passages))
+        self._evidence_selector = EvidenceSelector(settings, encoder, reranker)
+        self._generator = generator
+        self._rewriting = Rewriter(settings, llm)
+        self.index = ContextIndex(_info(settings, passages))
 
     def run(self, queries: Sequence[Query]) -> Iterator[Result | Failure]:
         """Answer queries, in order."""
         size = self._settings.retrieval.batch
         for at in range(0, len(queries), size):
-            yield from (way.outcome() for way in self._walk(queries[at : at + size]))
+            yield from (state.outcome() for state in self._run_batch(queries[at : at + size]))
 
-    def _walk(self, queries: Sequence[Query]) -> list[Way]:
-        ways = [Way(query) for query in queries]
-        walk_stages(
-            ways,
+    def _run_batch(self, queries: Sequence[Query]) -> list[QueryState]:
+        states = [QueryState(query) for query in queries]
+        run_stages(
+            states,
             (
                 ("variants", self._take_contexts),
                 ("encode", self._encode_questions),
-                ("evidence", self._reader.read),
-                ("answer", partial(write_answers, self._writer)),
+                ("evidence", self._evidence_selector.read),
+                ("answer", partial(generate_answers, self._generator)),
             ),
         )
-        return ways
+        return states
 
-    def _take_contexts(self, ways: list[Way]) -> None:
+    def _take_contexts(self, states: list[QueryState]) -> None:
         """The question as it will be asked, and the passages given for it."""
-        self._rewriting.rewrite(ways)
-        for way in ways:
-            if way.error is None:
-                put_question(way, self._settings)
-                self._hand_over(way)
+        self._rewriting.rewrite(states)
+        for state in states:
+            if state.error is None:
+                set_question(state, self._settings)
+                self._hand_over(state)
 
-    def _encode_questions(self, ways: list[Way]) -> None:
+    def _encode_questions(self, states: list[QueryState]) -> None:
         if self._encoder is None:
             return
-        vectors = self._encoder.encode_queries([way.question for way in ways]).vectors
-        for way, vector in zip(ways, vectors, strict=True):
-            way.vector = vector
+        vectors = self._encoder.encode_queries([state.question for state in states]).vectors
+        for state, vector in zip(states, vectors, strict=True):
+            state.vector = vector
 
-    def _hand_over(self, way: Way) -> None:
-        given = self._passages[way.query_id]
+    def _hand_over(self, state: QueryState) -> None:
+        given = self._passages[state.query_id]
         if given:
             documents = [passage.doc_id for passage in given]
-            candidates = Candidates.of(documents, query_id=way.query_id)
-            way.query = replace(way.query, candidates=candidates)
+            candidates = Candidates.of(documents, query_id=state.query_id)
+            state.query = replace(state.query, candidates=candidates)
         hits = [Hit(p.passage_id, p.doc_id, 1 / rank) for rank, p in enumerate(given, start=1)]
-        way.now_ranked(Ranking.of(way.query_id, STAGE, hits))
-        way.passages = {passage.passage_id: passage for passage in given}
-        way.read = tuple(given[: self._settings.select.passages])
-        way.selected = tuple(hits[: self._settings.select.passages])
+        state.now_ranked(Ranking.of(state.query_id, STAGE, hits))
+        state.passages = {passage.passage_id: passage for passage in given}
+        state.read = tuple(given[: self._settings.select.passages])
+        state.selected = tuple(hits[: self._settings.select.passages])
 
 
-def _facts(settings: PipelineSettings, passages: Mapping[QueryId, Sequence[Passage]]) -> IndexFacts:
+def _info(settings: PipelineSettings, passages: Mapping[QueryId, Sequence[Passage]]) -> IndexInfo:
     digest = blake2b(digest_size=16)
     for query_id, given in passages.items():
         digest.update(f"{query_id} {[passage.passage_id for passage in given]}\n".encode())
     held = {passage.passage_id for given in passages.values() for passage in given}
-    return IndexFacts(
+    return IndexInfo(
         name=STAGE,
         passages_index=STAGE,
         documents_index=STAGE,
@@ -123,5 +123,5 @@ def _facts(settings: PipelineSettings, passages: Mapping[QueryId, Sequence[Passa
         passages=len(held),
         max_edges=0,
         shards=0,
-        recipe=recipe_of(settings),
+        spec=index_spec(settings),
     )

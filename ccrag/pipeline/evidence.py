@@ -21,17 +21,17 @@ from ccrag.errors import ModelError, some_ids
 from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.pipeline.model_scores import cosine_scores, sentence_scores
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.text.sections import is_heading
 from ccrag.text.truncate import short_repr
 from ccrag.types import Evidence, SentenceKey
 
-Scores = dict[SentenceKey, float]
+SentenceScoreTable = dict[SentenceKey, float]
 HORIZON = 4
 """Form is looked at in so many times the sentences that are taken: looking costs time."""
 
 
-class Reader:
+class EvidenceSelector:
     """Finds evidence in the passages queries read, with the models that `settings` name."""
 
     def __init__(
@@ -41,80 +41,85 @@ class Reader:
         self._encoder = encoder
         self._reranker = reranker
 
-    def read(self, ways: Sequence[Way]) -> None:
-        """Give each way its evidence; sentences of all of them are encoded in one call."""
+    def read(self, states: Sequence[QueryState]) -> None:
+        """Give each query its evidence; sentences of all of them are encoded in one call."""
         settings = self._settings.evidence
         candidates = [
             candidate_sentences(
-                way.read,
+                state.read,
                 sentences_per_passage=settings.sentences_per_passage,
                 is_heading=is_heading,
             )
-            for way in ways
+            for state in states
         ]
-        cosines = self._cosines(ways, candidates)
-        for way, found, cosine in zip(ways, candidates, cosines, strict=True):
-            scores = self._scores(way, found, cosine)
+        cosines = self._cosines(states, candidates)
+        for state, found, cosine in zip(states, candidates, cosines, strict=True):
+            scores = self._scores(state, found, cosine)
             # headings tell what a document is about: scored with the rest, never shown
             kept = [candidate for candidate in found if not candidate.heading]
             if settings.max_documents is not None:
-                kept = self._of_best_documents(way, kept, cosine or scores)
-            way.cosines = cosine
-            way.evidence = self._shown(way, scores)
-            if not way.evidence:
-                self._choose(way, kept, scores)
+                kept = self._of_best_documents(state, kept, cosine or scores)
+            state.cosines = cosine
+            state.evidence = self._shown(state, scores)
+            if not state.evidence:
+                self._choose(state, kept, scores)
 
-    def _shown(self, way: Way, scores: Scores) -> tuple[Evidence, ...]:
+    def _shown(self, state: QueryState, scores: SentenceScoreTable) -> tuple[Evidence, ...]:
         """Return all that was read, where a language model is to see all of it; else nothing."""
         answer = self._settings.answer
         if answer.generator != "llm" or answer.shows == "chosen":
             return ()
         return everything(
-            way.read, scores, paragraphs=answer.shows == "paragraphs", is_heading=is_heading
+            state.read, scores, paragraphs=answer.shows == "paragraphs", is_heading=is_heading
         )
 
     def _cosines(
-        self, ways: Sequence[Way], candidates: Sequence[Sequence[CandidateSentence]]
-    ) -> list[Scores]:
+        self, states: Sequence[QueryState], candidates: Sequence[Sequence[CandidateSentence]]
+    ) -> list[SentenceScoreTable]:
         """
-        Return cosines of each way's sentences with its query; empty where no bi-encoder scores.
+        Return cosines of each query's sentences with its query; empty where no bi-encoder scores.
         """
         if self._settings.evidence.scorer not in ("bi-encoder", "fused"):
-            return [{} for _ in ways]
+            return [{} for _ in states]
         if self._encoder is None:
             raise ModelError(f"evidence.scorer={self._settings.evidence.scorer} needs an encoder")
         texts = [sentence.text for found in candidates for sentence in found]
         vectors = self._encoder.encode_passages(texts).vectors
-        scores: list[Scores] = []
+        scores: list[SentenceScoreTable] = []
         first = 0
-        for way, found in zip(ways, candidates, strict=True):
+        for state, found in zip(states, candidates, strict=True):
             last = first + len(found)
-            scores.append(cosine_scores(way.unit_vector(), vectors[first:last], found))
+            scores.append(cosine_scores(state.unit_vector(), vectors[first:last], found))
             first = last
         return scores
 
-    def _scores(self, way: Way, candidates: Sequence[CandidateSentence], cosines: Scores) -> Scores:
+    def _scores(
+        self,
+        state: QueryState,
+        candidates: Sequence[CandidateSentence],
+        cosines: SentenceScoreTable,
+    ) -> SentenceScoreTable:
         match self._settings.evidence.scorer:
             case "order":
                 return order_scores(candidates)
             case "lexical":
-                return lexical_scores(way.question, candidates)
+                return lexical_scores(state.question, candidates)
             case "bi-encoder":
                 return cosines
             case "bm25":
-                return self._bm25(way, candidates)
+                return self._bm25(state, candidates)
             case "fused":
-                lexical = self._bm25(way, candidates)
+                lexical = self._bm25(state, candidates)
                 return rrf_sentence_scores([cosines, lexical], k=self._settings.evidence.rrf_k)
             case "cross-encoder":
                 if self._reranker is None:
                     raise ModelError("evidence.scorer=cross-encoder needs a reranker")
-                scores, notes = sentence_scores(self._reranker, way.question, candidates)
-                way.notes += notes
+                scores, notes = sentence_scores(self._reranker, state.question, candidates)
+                state.notes += notes
                 return scores
 
     def _of_best_documents(
-        self, way: Way, candidates: Sequence[CandidateSentence], scores: Scores
+        self, state: QueryState, candidates: Sequence[CandidateSentence], scores: SentenceScoreTable
     ) -> list[CandidateSentence]:
         settings = self._settings.evidence
         kept = keep_documents(
@@ -123,36 +128,40 @@ class Reader:
             ratio=settings.document_ratio,
             at_most=settings.max_documents or len(scores),
         )
-        way.note("documents", f"evidence is taken from {some_ids(kept) or 'no document'}")
+        state.note("documents", f"evidence is taken from {some_ids(kept) or 'no document'}")
         return [candidate for candidate in candidates if candidate.passage.doc_id in kept]
 
-    def _bm25(self, way: Way, candidates: Sequence[CandidateSentence]) -> Scores:
+    def _bm25(
+        self, state: QueryState, candidates: Sequence[CandidateSentence]
+    ) -> SentenceScoreTable:
         bm25 = self._settings.bm25
-        return bm25_sentence_scores(way.question, candidates, k1=bm25.k1, b=bm25.b)
+        return bm25_sentence_scores(state.question, candidates, k1=bm25.k1, b=bm25.b)
 
     def _merits(
-        self, way: Way, candidates: Sequence[CandidateSentence]
+        self, state: QueryState, candidates: Sequence[CandidateSentence]
     ) -> dict[SentenceKey, Merit]:
         answer, longest = self._settings.answer, self._settings.evidence.max_sentence_words
         return merits(
-            way.question,
+            state.question,
             candidates,
-            way.cosines,
+            state.cosines,
             min_words=answer.min_words,
             max_words=min(longest, answer.max_sentence_words or longest),
         )
 
-    def _choose(self, way: Way, kept: Sequence[CandidateSentence], scores: Scores) -> None:
+    def _choose(
+        self, state: QueryState, kept: Sequence[CandidateSentence], scores: SentenceScoreTable
+    ) -> None:
         """Take the best sentences, those with a defect of form a little later; note which."""
         at_most = self._settings.evidence.max_sentences
         ranked = best_first(kept, scores)[: HORIZON * at_most]
-        merit = self._merits(way, ranked)
+        merit = self._merits(state, ranked)
         chosen = by_merit(ranked, merit, at_most=at_most)
         taken = {candidate.key for candidate in chosen}
         for candidate in ranked[:at_most]:
             if candidate.key not in taken:
                 why = ", ".join(merit[candidate.key].defects)
                 what = f"{short_repr(candidate.text)} of {candidate.passage.doc_id}"
-                way.note("evidence", f"passed over ({why}): {what}")
-        way.evidence = as_evidence(chosen, scores)
-        way.merits = {item.evidence_id: merit[item.key] for item in way.evidence}
+                state.note("evidence", f"passed over ({why}): {what}")
+        state.evidence = as_evidence(chosen, scores)
+        state.merits = {item.evidence_id: merit[item.key] for item in state.evidence}

@@ -1,4 +1,4 @@
-"""From a query to its wordings, their vectors, and the first lists that are asked for."""
+"""From a query to its variants, their vectors, and the first lists that are asked for."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,55 +6,59 @@ import numpy as np
 
 from ccrag.config import PipelineSettings
 from ccrag.engine import bodies
-from ccrag.engine.bodies import Vector
+from ccrag.engine.bodies import SearchVector
 from ccrag.errors import InputError, ModelError
 from ccrag.models.base import Encoder
-from ccrag.pipeline.retrievers import Ask, request_bodies
-from ccrag.pipeline.rewriting import asks_for_rewrites
+from ccrag.pipeline.retrievers import RetrievalRequest, search_bodies
+from ccrag.pipeline.rewriting import needs_rewrites
 from ccrag.pipeline.signal_reranking import signal_weights
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.query.turns import turn_variants
 from ccrag.query.variants import keywords, make_variants
-from ccrag.types import JSON, Part, Query, Variant
+from ccrag.types import JSON, Query, Variant, WeightedText
 
 
-def put_wordings(way: Way, settings: PipelineSettings) -> None:
-    """Give `way` its keywords, its wordings, and the one that stands for the question."""
+def set_variants(state: QueryState, settings: PipelineSettings) -> None:
+    """Give `state` its keywords, its variants, and the one that stands for the question."""
     use = settings.variants
-    way.keywords = keywords(way.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars)
-    way.variants = _wordings(way, use.use, settings)
+    state.keywords = keywords(
+        state.query.text, max_keywords=use.max_keywords, min_chars=use.min_chars
+    )
+    state.variants = _variants_of(state, use.use, settings)
     if "dense" in settings.retrieval.lists:
-        way.dense_variants = _wordings(way, use.dense, settings)
-    put_question(way, settings)
-    for variant in way.variants:
+        state.dense_variants = _variants_of(state, use.dense, settings)
+    set_question(state, settings)
+    for variant in state.variants:
         if bodies.is_cut(variant.searched):
-            way.note(
+            state.note(
                 "variants",
                 f"{variant.name} is long: its first {bodies.MAX_TOKENS} tokens are searched "
                 "(a token is a word, a CJK character or an emoji)",
             )
 
 
-def put_question(way: Way, settings: PipelineSettings) -> None:
-    """Give `way` the wording that stands for the question."""
-    question, *_ = _wordings(way, (settings.variants.question,), settings)
-    way.question = question.text
+def set_question(state: QueryState, settings: PipelineSettings) -> None:
+    """Give `state` the variant that stands for the question."""
+    question, *_ = _variants_of(state, (settings.variants.question,), settings)
+    state.question = question.text
 
 
-def _wordings(way: Way, names: Sequence[str], settings: PipelineSettings) -> tuple[Variant, ...]:
-    use, query = settings.variants, way.query
+def _variants_of(
+    state: QueryState, names: Sequence[str], settings: PipelineSettings
+) -> tuple[Variant, ...]:
+    use, query = settings.variants, state.query
     plain = make_variants(
         query.text, use=names, max_keywords=use.max_keywords, min_chars=use.min_chars
     )
-    of_turns = turn_variants(query, use=names, decay=use.decay, rewrites=way.rewrites)
+    of_turns = turn_variants(query, use=names, decay=use.decay, rewrites=state.rewrites)
     return (*plain, *of_turns)
 
 
-def encode_wordings(
-    ways: Sequence[Way], settings: PipelineSettings, encoder: Encoder | None
+def encode_variants(
+    states: Sequence[QueryState], settings: PipelineSettings, encoder: Encoder | None
 ) -> None:
     """
-    Give each way the vectors that a stage compares with something; all texts in one call.
+    Give each query the vectors that a stage compares with something; all texts in one call.
 
     Raises:
         ModelError: vectors are needed and there is no encoder.
@@ -65,16 +69,16 @@ def encode_wordings(
         raise ModelError(f"pipeline {settings.name} needs an encoder")
     texts = {
         text: None
-        for way in ways
-        for text in (way.question, *(p.text for v in way.dense_variants for p in v.searched))
+        for state in states
+        for text in (state.question, *(p.text for v in state.dense_variants for p in v.searched))
     }
     vectors = dict(zip(texts, encoder.encode_queries(list(texts)).vectors, strict=True))
-    for way in ways:
-        way.vector = vectors[way.question]
-        way.vectors = {v.name: _mean(v.searched, vectors) for v in way.dense_variants}
+    for state in states:
+        state.vector = vectors[state.question]
+        state.vectors = {v.name: _mean(v.searched, vectors) for v in state.dense_variants}
 
 
-def _mean(parts: Iterable[Part], vectors: dict[str, Vector]) -> Vector:
+def _mean(parts: Iterable[WeightedText], vectors: dict[str, SearchVector]) -> SearchVector:
     """
     Return the weighted mean of the parts' vectors at unit length.
 
@@ -85,24 +89,28 @@ def _mean(parts: Iterable[Part], vectors: dict[str, Vector]) -> Vector:
     return np.asarray(total / norm if norm else total, dtype=np.float32)
 
 
-def asks_of(way: Way, settings: PipelineSettings) -> list[Ask]:
+def retrieval_requests(state: QueryState, settings: PipelineSettings) -> list[RetrievalRequest]:
     """Return the first lists of a query; the original's best passages come whole, for feedback."""
     texts = settings.feedback.passages if settings.feedback.enabled else 0
-    asks: list[Ask] = []
+    requests: list[RetrievalRequest] = []
     for source in settings.retrieval.lists:
         if source == "bm25":
-            asks += [
-                Ask(way.query, variant, texts=texts if variant.name == "original" else 0)
-                for variant in way.variants
+            requests += [
+                RetrievalRequest(
+                    state.query, variant, texts=texts if variant.name == "original" else 0
+                )
+                for variant in state.variants
             ]
         elif source == "dense":
-            asks += [
-                Ask(way.query, variant, source, way.vectors.get(variant.name))
-                for variant in way.dense_variants
+            requests += [
+                RetrievalRequest(state.query, variant, source, state.vectors.get(variant.name))
+                for variant in state.dense_variants
             ]
         else:
-            asks.append(Ask(way.query, Variant("original", way.query.text), source))
-    return asks
+            requests.append(
+                RetrievalRequest(state.query, Variant("original", state.query.text), source)
+            )
+    return requests
 
 
 def needs_query_vectors(settings: PipelineSettings) -> bool:
@@ -126,11 +134,15 @@ def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | 
     Raises:
         InputError: a language model would have to be asked first.
     """
-    way = Way(query)
+    state = QueryState(query)
     if not query.turns:
-        way.rewrites = (query.text,) * settings.rewrite.count
-    elif asks_for_rewrites(settings):
+        state.rewrites = (query.text,) * settings.rewrite.count
+    elif needs_rewrites(settings):
         raise InputError("the requests depend on a rewrite, and no model is asked for it here")
-    put_wordings(way, settings)
-    encode_wordings([way], settings, encoder)
-    return [body for ask in asks_of(way, settings) for body in request_bodies(settings, ask)]
+    set_variants(state, settings)
+    encode_variants([state], settings, encoder)
+    return [
+        body
+        for request in retrieval_requests(state, settings)
+        for body in search_bodies(settings, request)
+    ]

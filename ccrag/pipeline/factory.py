@@ -14,10 +14,10 @@ from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Se
 from ccrag.config.defaults import BEST_FIRST, Default, Purpose, unnamed_pipeline
 from ccrag.config.load import load_settings, pipeline_names
 from ccrag.engine.client import Notify, open_client, silent
-from ccrag.engine.index import Index, IndexFacts, built_recipes, missing, open_index
+from ccrag.engine.index import Index, IndexInfo, built_specs, missing, open_index
 from ccrag.errors import ConfigError, IndexMismatchError, IndexMissingError
 from ccrag.indexing.command import index_command
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 from ccrag.llm.client import Llm, load_llm
 from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.cached import CachedEncoder
@@ -26,15 +26,15 @@ from ccrag.models.nli import load_nli
 from ccrag.models.reranker import Reranker, load_reranker
 from ccrag.models.token_vectors import TransformerTokens, token_encoder_of
 from ccrag.models.tokens import load_token_counter
-from ccrag.pipeline.abstention import Abstaining, Measuring
-from ccrag.pipeline.answering import EvidenceOnly, Writer, writer_of
+from ccrag.pipeline.abstention import Abstainer, FeatureExtractor
+from ccrag.pipeline.answering import AnswerGenerator, NoAnswerGenerator, make_answer_generator
 from ccrag.pipeline.calibrations import (
     NONE,
     calibration_label,
     check_made_with,
     load_calibration,
 )
-from ccrag.pipeline.contexts import GivenContexts
+from ccrag.pipeline.contexts import ContextPipeline
 from ccrag.pipeline.expansion import first_requests, needs_query_vectors, reads_by_cosine
 from ccrag.pipeline.pipeline import (
     Pipeline,
@@ -63,7 +63,7 @@ class Models:
         self._loading = Lock()
 
     def pipeline(
-        self, settings: Settings, index: Index, *, writer: Writer | None = None
+        self, settings: Settings, index: Index, *, generator: AnswerGenerator | None = None
     ) -> Pipeline:
         """
         Return the pipeline of `settings` over `index`, with the models it needs.
@@ -83,30 +83,30 @@ class Models:
                 tokens = self._token_encoder(settings)
             if needs_query_vectors(settings):
                 encoder = self._encoder(settings)
-                check_encoder(encoder, index.facts, settings)
+                check_encoder(encoder, index.info, settings)
             if needs_reranker(settings):
                 reranker = self._reranker(settings)
-            if writer is None and needs_support(settings) and settings.answer.support_model:
+            if generator is None and needs_support(settings) and settings.answer.support_model:
                 support = self._nli(settings.answer.support_model)
-            abstaining = None
+            abstainer = None
             if calibration is not None:
-                abstaining = self._abstaining(settings, calibration, encoder)
+                abstainer = self._abstainer(settings, calibration, encoder)
         return Pipeline(
             settings,
             index,
             encoder=encoder,
             reranker=reranker,
-            llm=open_llm(settings, answers=writer is None),
+            llm=open_llm(settings, answers=generator is None),
             support=support,
-            writer=writer,
+            generator=generator,
             tokens=tokens,
             count=load_token_counter(settings.budget.tokenizer),
-            abstaining=abstaining,
+            abstainer=abstainer,
         )
 
-    def measuring(
+    def feature_extractor(
         self, settings: Settings, index: Index, *, cross_encoder: bool, nli: str | None
-    ) -> Measuring:
+    ) -> FeatureExtractor:
         """
         Return what gives the features that a decision of answerability is learnt from.
 
@@ -122,35 +122,35 @@ class Models:
         with self._loading:
             if needs_query_vectors(settings):
                 encoder = self._encoder(settings)
-                check_encoder(encoder, index.facts, settings)
-            return self._measuring(settings, encoder, cross_encoder=cross_encoder, nli=nli)
+                check_encoder(encoder, index.info, settings)
+            return self._feature_extractor(settings, encoder, cross_encoder=cross_encoder, nli=nli)
 
-    def _measuring(
+    def _feature_extractor(
         self,
         settings: PipelineSettings,
         encoder: Encoder | None,
         *,
         cross_encoder: bool,
         nli: str | None,
-    ) -> Measuring:
-        return Measuring(
+    ) -> FeatureExtractor:
+        return FeatureExtractor(
             settings,
             encoder,
             reranker=self._reranker(settings) if cross_encoder else None,
             entails=self._nli(nli) if nli is not None else None,
         )
 
-    def _abstaining(
+    def _abstainer(
         self, settings: PipelineSettings, calibration: Calibration, encoder: Encoder | None
-    ) -> Abstaining:
-        measuring = self._measuring(
+    ) -> Abstainer:
+        feature_extractor = self._feature_extractor(
             settings,
             encoder,
             cross_encoder=CROSS_ENCODER in calibration.weights,
             nli=calibration.nli,
         )
         label = calibration_label(settings.answer.answerability)
-        return Abstaining(settings, measuring, calibration, label=label)
+        return Abstainer(settings, feature_extractor, calibration, label=label)
 
     def encoding_counts(self) -> tuple[int, int]:
         """
@@ -196,7 +196,7 @@ def find_index(
     """
     command = command or index_command(name, settings)
     try:
-        return open_index(client, name, recipe_of(settings), settings.engine, command=command)
+        return open_index(client, name, index_spec(settings), settings.engine, command=command)
     except IndexMissingError as error:
         if not error.built:
             raise
@@ -208,11 +208,15 @@ def _serves(pipeline: str, built: Sequence[str]) -> bool:
     """Tell whether `built` is all that a packaged pipeline needs, and its extras are installed."""
     settings = load_settings(pipeline)
     needed = missing_extra(settings.encoder) if needs_query_vectors(settings) else None
-    return needed is None and recipe_of(settings).fits(built)
+    return needed is None and index_spec(settings).fits(built)
 
 
 def open_pipeline(
-    settings: Settings, name: str, *, notify: Notify = silent, writer: Writer | None = None
+    settings: Settings,
+    name: str,
+    *,
+    notify: Notify = silent,
+    generator: AnswerGenerator | None = None,
 ) -> Pipeline:
     """
     Return the pipeline of `settings` over the index `name`; starts the embedded node when needed.
@@ -226,7 +230,7 @@ def open_pipeline(
         ModelError: a model the pipeline needs cannot be had.
     """
     index = find_index(open_client(settings, notify=notify), name, settings)
-    return Models().pipeline(settings, index, writer=writer)
+    return Models().pipeline(settings, index, generator=generator)
 
 
 def default_settings(
@@ -246,9 +250,9 @@ def default_settings(
     settings = load_settings(chosen.name, overrides)
     best, light = BEST_FIRST[purpose]
     if chosen == Default(best):
-        built = built_recipes(open_client(settings, notify=notify), index)
+        built = built_specs(open_client(settings, notify=notify), index)
         lighter = load_settings(light, overrides)
-        if not recipe_of(settings).fits(built) and recipe_of(lighter).fits(built):
+        if not index_spec(settings).fits(built) and index_spec(lighter).fits(built):
             why = f"{index} was not built for {best}; ccrag index PATH... --index {index} builds it"
             chosen, settings = Default(light, why), lighter
     if chosen.is_told:
@@ -263,13 +267,13 @@ def open_to_calibrate(
     cross_encoder: bool = False,
     nli: str | None = None,
     notify: Notify = silent,
-) -> tuple[Pipeline, Measuring]:
+) -> tuple[Pipeline, FeatureExtractor]:
     """
     Return the pipeline of `settings` over the index `name`, writing nothing, and what looks at its
     ways.
 
     Raises:
-        EngineError, ModelError: as `open_pipeline` and `Models.measuring`.
+        EngineError, ModelError: as `open_pipeline` and `Models.feature_extractor`.
     """
     index = find_index(open_client(settings, notify=notify), name, settings)
     undecided = settings.model_copy(
@@ -277,8 +281,8 @@ def open_to_calibrate(
     )
     models = Models()
     return (
-        models.pipeline(undecided, index, writer=EvidenceOnly()),
-        models.measuring(settings, index, cross_encoder=cross_encoder, nli=nli),
+        models.pipeline(undecided, index, generator=NoAnswerGenerator()),
+        models.feature_extractor(settings, index, cross_encoder=cross_encoder, nli=nli),
     )
 
 
@@ -296,7 +300,9 @@ def calibration_of(settings: PipelineSettings) -> Calibration | None:
     return calibration
 
 
-def open_given(settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]) -> GivenContexts:
+def open_context_pipeline(
+    settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]
+) -> ContextPipeline:
     """
     Return what answers from the passages given for each query; no engine is asked.
 
@@ -310,12 +316,12 @@ def open_given(settings: Settings, passages: Mapping[QueryId, Sequence[Passage]]
             "none: set answer.answerability=none"
         )
     llm = open_llm(settings)
-    return GivenContexts(
+    return ContextPipeline(
         settings,
         passages,
         encoder=load_encoder(settings.encoder) if reads_by_cosine(settings) else None,
         reranker=open_reranker(settings),
-        writer=writer_of(settings, llm, support=open_support(settings)),
+        generator=make_answer_generator(settings, llm, support=open_support(settings)),
         llm=llm,
     )
 
@@ -326,21 +332,21 @@ def show_requests(settings: PipelineSettings, query: Query) -> list[JSON]:
     return first_requests(settings, query, encoder)
 
 
-def check_encoder(encoder: Encoder, facts: IndexFacts, settings: Settings) -> None:
+def check_encoder(encoder: Encoder, info: IndexInfo, settings: Settings) -> None:
     """
     Let only the encoder that made an index's vectors encode its queries.
 
     Raises:
         IndexMismatchError: it is another one; the message says in what.
     """
-    stored, asked = dict(facts.recipe.encoder), encoder_identity(encoder)
-    if facts.recipe.vectors is None or stored == asked:
+    stored, asked = dict(info.spec.encoder), encoder_identity(encoder)
+    if info.spec.vectors is None or stored == asked:
         return
     name = next(name for name in sorted(stored | asked) if stored.get(name) != asked.get(name))
     raise IndexMismatchError(
-        f"index {facts.name!r} holds vectors of another encoder ({name} "
+        f"index {info.name!r} holds vectors of another encoder ({name} "
         f"{stored.get(name)!r}, here {asked.get(name)!r}); set encoder.model to it, or run: "
-        f"{index_command(facts.name, settings)}"
+        f"{index_command(info.name, settings)}"
     )
 
 

@@ -7,12 +7,12 @@ import numpy as np
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoder
-from ccrag.pipeline.state import Vector, Way
+from ccrag.pipeline.state import QueryState, QueryVector
 from ccrag.retrieval.bm25 import bm25_by_key
 from ccrag.retrieval.linked import (
     LinkedRules,
+    PassageSentence,
     Pool,
-    Sentence,
     choose_runs,
     combine,
     joined,
@@ -23,10 +23,10 @@ from ccrag.retrieval.units import STAGE, best_at_both_ends
 from ccrag.text.tokens import TokenCounter
 from ccrag.types import DocId, Passage, SentenceKey, Unit
 
-Scores = dict[SentenceKey, float]
+SentenceScoreTable = dict[SentenceKey, float]
 
 
-class LinkedReading:
+class LinkedSelector:
     """Spreads the budget over runs of sentences, as `linked` says."""
 
     def __init__(
@@ -36,26 +36,28 @@ class LinkedReading:
         self._encoder = encoder
         self._count = count
 
-    def read(self, way: Way, readable: Collection[DocId], unit: Unit | None) -> list[Passage]:
+    def read(
+        self, state: QueryState, readable: Collection[DocId], unit: Unit | None
+    ) -> list[Passage]:
         """
-        Return what the way reads, in reading order.
+        Return what the query reads, in reading order.
 
         Args:
             readable: documents that may be read; older versions may be missing.
             unit: the one that the best passage opens.
         """
         linked = self._settings.linked
-        ranked = [hit.passage_id for hit in way.current() if hit.passage_id in way.passages]
+        ranked = [hit.passage_id for hit in state.current() if hit.passage_id in state.passages]
         ranks = {passage_id: rank for rank, passage_id in enumerate(ranked, start=1)}
         last = len(ranked)
         passages = sorted(
-            (p for p in way.passages.values() if p.doc_id in readable),
+            (p for p in state.passages.values() if p.doc_id in readable),
             key=lambda p: (ranks.get(p.passage_id, last + 1), p.passage_id),
         )
         pool = Pool(passages, window=linked.window)
         if not pool.sentences:
             return []
-        scores = combine(self._lists(way, pool), ranks, pool, k=linked.rrf_k)
+        scores = combine(self._lists(state, pool), ranks, pool, k=linked.rrf_k)
         first = opener(scores)
         others = frozenset(part.doc_id for part in unit.parts) if unit is not None else frozenset()
         others -= {first[0]} if first is not None else set()
@@ -69,21 +71,21 @@ class LinkedReading:
             max_share=linked.max_share,
         )
         chosen = choose_runs(pool, scores, rules, self._count, unit=others)
-        way.note(STAGE, _said(chosen, others, self._count))
+        state.note(STAGE, _said(chosen, others, self._count))
         documents = [joined(sentences) for sentences in chosen.values()]
         if self._settings.units.order == "ends":
             documents = best_at_both_ends(documents)
         return [passage for document in documents for passage in document]
 
-    def _lists(self, way: Way, pool: Pool) -> list[Scores]:
+    def _lists(self, state: QueryState, pool: Pool) -> list[SentenceScoreTable]:
         """Scores of the pool's sentences against the question, one list per way of comparing."""
         sentences = pool.sentences
         alone = [sentence.text.strip() for sentence in sentences]
         runs = [pool.run_text(sentence) for sentence in sentences]
-        words = self._by_words(way.question, sentences, alone)
+        words = self._by_words(state.question, sentences, alone)
         if self._settings.linked.scorer == "lexical":
-            return [words, self._by_words(way.question, sentences, runs)]
-        vector = way.unit_vector()
+            return [words, self._by_words(state.question, sentences, runs)]
+        vector = state.unit_vector()
         return [
             words,
             self._by_meaning(vector, sentences, alone),
@@ -91,8 +93,8 @@ class LinkedReading:
         ]
 
     def _by_words(
-        self, question: str, sentences: Sequence[Sentence], texts: Sequence[str]
-    ) -> Scores:
+        self, question: str, sentences: Sequence[PassageSentence], texts: Sequence[str]
+    ) -> SentenceScoreTable:
         """Return BM25 over the pool itself."""
         bm25 = self._settings.bm25
         keys = (sentence.key for sentence in sentences)
@@ -100,13 +102,15 @@ class LinkedReading:
         return bm25_by_key(question, by_key, k1=bm25.k1, b=bm25.b)
 
     def _by_meaning(
-        self, vector: Vector, sentences: Sequence[Sentence], texts: Sequence[str]
-    ) -> Scores:
+        self, vector: QueryVector, sentences: Sequence[PassageSentence], texts: Sequence[str]
+    ) -> SentenceScoreTable:
         vectors = self._vectors(texts)
         cosines = (vectors @ vector).tolist()
         return {s.key: cosine for s, cosine in zip(sentences, cosines, strict=True)}
 
-    def _closeness(self, pool: Pool, first: SentenceKey, others: Collection[DocId]) -> Scores:
+    def _closeness(
+        self, pool: Pool, first: SentenceKey, others: Collection[DocId]
+    ) -> SentenceScoreTable:
         """Return cosines of the other documents' runs with the one that opened the unit."""
         sentences = [s for s in pool.sentences if s.passage.doc_id in others or s.key == first]
         runs = [pool.run_text(sentence) for sentence in sentences]
@@ -117,7 +121,7 @@ class LinkedReading:
             s.key: c for s, c in zip(sentences, cosines, strict=True) if s.passage.doc_id in others
         }
 
-    def _titled(self, sentences: Sequence[Sentence], runs: Sequence[str]) -> list[str]:
+    def _titled(self, sentences: Sequence[PassageSentence], runs: Sequence[str]) -> list[str]:
         """Return runs with their document's title, which says what they speak of."""
         return [
             " ".join(f"{sentence.passage.title}. {run}".split())
@@ -131,7 +135,7 @@ class LinkedReading:
 
 
 def _said(
-    chosen: dict[DocId, list[Sentence]], others: Collection[DocId], count: TokenCounter
+    chosen: dict[DocId, list[PassageSentence]], others: Collection[DocId], count: TokenCounter
 ) -> str:
     sizes = {d: sum(count(s.text) for s in sentences) for d, sentences in chosen.items()}
     shares = ", ".join(

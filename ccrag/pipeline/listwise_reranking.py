@@ -7,13 +7,13 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError, of_query
 from ccrag.llm.client import Llm, parameters_of
 from ccrag.llm.prompts import load_prompt
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.retrieval.listwise import STAGE, Listwise, rerank_listwise
 from ccrag.retrieval.rerank import with_tail
 
 
-class ListwiseReranking:
-    """Reorders each way's shortlist; what lies below keeps its place."""
+class ListwiseRerankStage:
+    """Reorder each query's shortlist; what lies below keeps its place."""
 
     def __init__(self, settings: PipelineSettings, llm: Llm | None) -> None:
         """
@@ -33,24 +33,24 @@ class ListwiseReranking:
             window_tokens=settings.rerank.window_tokens,
         )
 
-    def rerank(self, ways: Sequence[Way]) -> None:
-        """Give each way its reranked order, or what `rerank.failure` says when there is none."""
-        all_at_once(self._rerank_one, ways)  # the model bounds itself
+    def rerank(self, states: Sequence[QueryState]) -> None:
+        """Give each query its reranked order, or what `rerank.failure` says when there is none."""
+        all_at_once(self._rerank_one, states)  # the model bounds itself
 
-    def _rerank_one(self, way: Way) -> None:
-        fused = way.current()
+    def _rerank_one(self, state: QueryState) -> None:
+        fused = state.current()
         done = rerank_listwise(
             fused.top(self._rerank.shortlist),
-            passages=way.passages,
-            question=way.question,
+            passages=state.passages,
+            question=state.question,
             listwise=self._listwise,
             ask=self._llm.complete,
         )
-        way.notes += done.notes
-        way.calls += done.calls
+        state.notes += done.notes
+        state.calls += done.calls
         if done.ranking is not None:
-            way.now_ranked(with_tail(done.ranking, fused))
+            state.now_ranked(with_tail(done.ranking, fused))
         elif self._rerank.failure == "error":
-            way.error = ModelError(f"{of_query(way.query_id)}listwise rerank: {done.failure}")
+            state.error = ModelError(f"{of_query(state.query_id)}listwise rerank: {done.failure}")
         else:
-            way.note(STAGE, f"listwise: {done.failure}; the order stays as it was")
+            state.note(STAGE, f"listwise: {done.failure}; the order stays as it was")

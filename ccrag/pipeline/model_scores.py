@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ccrag.answering.evidence import CandidateSentence
 from ccrag.errors import InvariantError
-from ccrag.models.reranker import Reranker, Scores
+from ccrag.models.reranker import Reranker, RerankScores
 from ccrag.types import Note, SentenceKey
 
 K = TypeVar("K")
@@ -69,7 +69,7 @@ def cosine_scores(
     return {c.key: float(cosine) for c, cosine in zip(candidates, cosines, strict=True)}
 
 
-def _notes(reranker: Reranker, found: Scores, count: int) -> list[Note]:
+def _notes(reranker: Reranker, found: RerankScores, count: int) -> list[Note]:
     said: list[str] = []
     limit = f"the {reranker.max_tokens} tokens {reranker.model_id} reads at once"
     if found.windowed:

@@ -1,5 +1,5 @@
 """
-The way of a query: which stage follows which, and the record of what each did.
+Run a query through the stages, in their order, and record what each did.
 
 The only module that knows the order of stages. The stages themselves are pure and live in
 `retrieval` and `answering`; this one asks the index, hands texts over, and keeps the trace.
@@ -25,16 +25,16 @@ from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.models.token_vectors import TokenEncoder
 from ccrag.pipeline.abstention import STAGE as ANSWERABILITY
-from ccrag.pipeline.abstention import Abstaining
-from ccrag.pipeline.answering import Writer, write_answers, writer_of
-from ccrag.pipeline.evidence import Reader
-from ccrag.pipeline.expansion import asks_of, encode_wordings, put_wordings
-from ccrag.pipeline.passage_selection import PassageReading
-from ccrag.pipeline.reranking import reranking_of
-from ccrag.pipeline.retrievers import Ask, Lists, lists_of
-from ccrag.pipeline.rewriting import Rewriting, asks_for_rewrites
-from ccrag.pipeline.state import Failure, Step, Watch, Way, unwatched, walk_stages
-from ccrag.pipeline.unit_selection import UnitReading
+from ccrag.pipeline.abstention import Abstainer
+from ccrag.pipeline.answering import AnswerGenerator, generate_answers, make_answer_generator
+from ccrag.pipeline.evidence import EvidenceSelector
+from ccrag.pipeline.expansion import encode_variants, retrieval_requests, set_variants
+from ccrag.pipeline.passage_selection import PassageSelector
+from ccrag.pipeline.reranking import make_rerank_stage
+from ccrag.pipeline.retrievers import RetrievalRequest, Retriever, make_retriever
+from ccrag.pipeline.rewriting import Rewriter, needs_rewrites
+from ccrag.pipeline.state import Failure, QueryState, StageCallback, Step, no_op, run_stages
+from ccrag.pipeline.unit_selection import UnitSelector
 from ccrag.query.feedback import feedback_terms, feedback_variant
 from ccrag.retrieval.fusion import highest, rrf
 from ccrag.text.tokens import TokenCounter, estimate_tokens
@@ -56,10 +56,10 @@ class Pipeline:
         reranker: Reranker | None = None,
         llm: Llm | None = None,
         support: Support | None = None,
-        writer: Writer | None = None,
+        generator: AnswerGenerator | None = None,
         tokens: TokenEncoder | None = None,
         count: TokenCounter = estimate_tokens,
-        abstaining: Abstaining | None = None,
+        abstainer: Abstainer | None = None,
     ) -> None:
         """
         Put the stages together; see `opening.open_pipeline` for models and index from settings.
@@ -77,38 +77,38 @@ class Pipeline:
         self.settings = settings
         self.index = index
         self._encoder = encoder
-        self._rewriting = Rewriting(settings, llm)
-        self._reranking = reranking_of(
+        self._rewriting = Rewriter(settings, llm)
+        self._reranking = make_rerank_stage(
             settings,
             reranker,
             llm,
-            max_edges=index.facts.max_edges,
+            max_edges=index.info.max_edges,
             encoder=encoder,
             tokens=tokens,
         )
-        self._passages = PassageReading(settings, index, count)
-        self._units = UnitReading(settings, index, encoder, count)
-        self._reader = Reader(settings, encoder, reranker)
-        self._writer = writer or writer_of(settings, llm, support=support)
-        self._abstaining = abstaining
+        self._passages = PassageSelector(settings, index, count)
+        self._units = UnitSelector(settings, index, encoder, count)
+        self._evidence_selector = EvidenceSelector(settings, encoder, reranker)
+        self._generator = generator or make_answer_generator(settings, llm, support=support)
+        self._abstainer = abstainer
 
-    def answer(self, query: Query, *, watch: Watch = unwatched) -> Result:
+    def answer(self, query: Query, *, on_stage: StageCallback = no_op) -> Result:
         """
         Answer one query.
 
         Raises:
             CcragError: whatever kept it from an answer.
         """
-        return self._one(query, answering=True, watch=watch)
+        return self._one(query, answering=True, on_stage=on_stage)
 
-    def search(self, query: Query, *, watch: Watch = unwatched) -> Result:
+    def search(self, query: Query, *, on_stage: StageCallback = no_op) -> Result:
         """
         Rank and select only; the result's answer is empty.
 
         Raises:
             CcragError: whatever kept it from a ranking.
         """
-        return self._one(query, answering=False, watch=watch)
+        return self._one(query, answering=False, on_stage=on_stage)
 
     def checked(self, query: Query) -> Query:
         """
@@ -118,21 +118,21 @@ class Pipeline:
             UnknownDocumentError, UnknownCollectionError: they do not.
             EngineError: the engine failed.
         """
-        way = Way(query)
-        self._check_candidates([way])
-        if way.error is not None:
-            raise way.error
-        return way.query
+        state = QueryState(query)
+        self._check_candidates([state])
+        if state.error is not None:
+            raise state.error
+        return state.query
 
-    def _one(self, query: Query, *, answering: bool, watch: Watch) -> Result:
-        [way] = self._walk([query], answering=answering, watch=watch)
-        outcome = way.outcome()
+    def _one(self, query: Query, *, answering: bool, on_stage: StageCallback) -> Result:
+        [state] = self._run_batch([query], answering=answering, on_stage=on_stage)
+        outcome = state.outcome()
         if isinstance(outcome, Failure):
             raise outcome.error
         return outcome
 
     def run(
-        self, queries: Sequence[Query], *, answering: bool = True, watch: Watch = unwatched
+        self, queries: Sequence[Query], *, answering: bool = True, on_stage: StageCallback = no_op
     ) -> Iterator[Result | Failure]:
         """
         Answer queries, in order, or only search for them.
@@ -145,19 +145,21 @@ class Pipeline:
         """
         size = self.settings.retrieval.batch
         batches = [queries[at : at + size] for at in range(0, len(queries), size)]
-        walk = partial(self._walk, answering=answering, watch=watch)
-        for ways in in_order(walk, batches, workers=BATCHES_AT_ONCE):
-            yield from (way.outcome() for way in ways)
+        walk = partial(self._run_batch, answering=answering, on_stage=on_stage)
+        for states in in_order(walk, batches, workers=BATCHES_AT_ONCE):
+            yield from (state.outcome() for state in states)
 
-    def _walk(self, queries: Sequence[Query], *, answering: bool, watch: Watch) -> list[Way]:
-        ways = [Way(query) for query in queries]
-        lists = lists_of(self.settings, self.index, self._encoder)
+    def _run_batch(
+        self, queries: Sequence[Query], *, answering: bool, on_stage: StageCallback
+    ) -> list[QueryState]:
+        states = [QueryState(query) for query in queries]
+        retriever = make_retriever(self.settings, self.index, self._encoder)
         steps: tuple[Step, ...] = (
             ("candidates", self._check_candidates),
             ("variants", self._make_variants),
             ("encode", self._encode_queries),
-            ("lists", lambda alive: self._first_lists(alive, lists)),
-            ("feedback", lambda alive: self._feed_back(alive, lists)),
+            ("lists", lambda alive: self._retrieve(alive, retriever)),
+            ("feedback", lambda alive: self._feed_back(alive, retriever)),
             ("fusion", self._fuse),
             ("texts", self._fetch_shortlists),
             ("rerank", self._reranking.rerank),
@@ -165,8 +167,8 @@ class Pipeline:
             ("neighbours", self._passages.widen if self._by_passages else _leave),
             *(self._answering() if answering else UNANSWERED),
         )
-        walk_stages(ways, steps, watch=watch)
-        return ways
+        run_stages(states, steps, on_stage=on_stage)
+        return states
 
     @property
     def _by_passages(self) -> bool:
@@ -174,128 +176,130 @@ class Pipeline:
 
     def _answering(self) -> tuple[Step, ...]:
         decide: tuple[Step, ...] = ()
-        if self._abstaining is not None:
-            decide = ((ANSWERABILITY, self._abstaining.decide),)
+        if self._abstainer is not None:
+            decide = ((ANSWERABILITY, self._abstainer.decide),)
         return (
-            ("evidence", self._reader.read),
+            ("evidence", self._evidence_selector.read),
             *decide,
-            ("answer", partial(write_answers, self._writer)),
+            ("answer", partial(generate_answers, self._generator)),
         )
 
-    def _check_candidates(self, ways: list[Way]) -> None:
+    def _check_candidates(self, states: list[QueryState]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""
-        self._check_collections(ways)
-        named = [doc_id for way in ways for doc_id in way.query.candidates.doc_ids or ()]
+        self._check_collections(states)
+        named = [doc_id for state in states for doc_id in state.query.candidates.doc_ids or ()]
         unknown = self.index.unknown(named)
-        for way in ways:
-            missing = [d for d in way.query.candidates.doc_ids or () if d in unknown]
+        for state in states:
+            missing = [d for d in state.query.candidates.doc_ids or () if d in unknown]
             if missing:
-                self._leave_out(way, missing)
+                self._leave_out(state, missing)
 
-    def _check_collections(self, ways: list[Way]) -> None:
-        facts = self.index.facts
-        for way in ways:
-            name = way.query.candidates.collection
-            if name is not None and name not in facts.collections:
-                way.error = UnknownCollectionError(
-                    way.query_id, name, known=facts.collections, index=facts.name
+    def _check_collections(self, states: list[QueryState]) -> None:
+        info = self.index.info
+        for state in states:
+            name = state.query.candidates.collection
+            if name is not None and name not in info.collections:
+                state.error = UnknownCollectionError(
+                    state.query_id, name, known=info.collections, index=info.name
                 )
 
-    def _leave_out(self, way: Way, missing: Sequence[DocId]) -> None:
+    def _leave_out(self, state: QueryState, missing: Sequence[DocId]) -> None:
         left_out = set(missing)
-        known = [d for d in way.query.candidates.doc_ids or () if d not in left_out]
+        known = [d for d in state.query.candidates.doc_ids or () if d not in left_out]
         if self.settings.candidates.unknown == "error" or not known:
-            way.error = UnknownDocumentError(way.query_id, missing, index=self.index.facts.name)
+            state.error = UnknownDocumentError(state.query_id, missing, index=self.index.info.name)
             return
-        way.note("candidates", f"not in the index, left out: {some_ids(missing)}")
-        way.query = replace(way.query, candidates=Candidates.of(known, query_id=way.query_id))
+        state.note("candidates", f"not in the index, left out: {some_ids(missing)}")
+        state.query = replace(state.query, candidates=Candidates.of(known, query_id=state.query_id))
 
-    def _make_variants(self, ways: list[Way]) -> None:
-        self._rewriting.rewrite(ways)
-        for way in ways:
-            if way.error is None:
-                put_wordings(way, self.settings)
+    def _make_variants(self, states: list[QueryState]) -> None:
+        self._rewriting.rewrite(states)
+        for state in states:
+            if state.error is None:
+                set_variants(state, self.settings)
 
-    def _encode_queries(self, ways: list[Way]) -> None:
-        encode_wordings(ways, self.settings, self._encoder)
+    def _encode_queries(self, states: list[QueryState]) -> None:
+        encode_variants(states, self.settings, self._encoder)
 
-    def _first_lists(self, ways: list[Way], lists: Lists) -> None:
-        asks = [ask for way in ways for ask in asks_of(way, self.settings)]
-        way_of = {id(way.query): way for way in ways}
-        for ask, reply in zip(asks, lists.rank(asks), strict=True):
-            way = way_of[id(ask.query)]
-            if isinstance(reply, CcragError):
-                way.error = reply
+    def _retrieve(self, states: list[QueryState], retriever: Retriever) -> None:
+        requests = [
+            request for state in states for request in retrieval_requests(state, self.settings)
+        ]
+        state_of = {id(state.query): state for state in states}
+        for request, result in zip(requests, retriever.rank(requests), strict=True):
+            state = state_of[id(request.query)]
+            if isinstance(result, CcragError):
+                state.error = result
                 continue
-            way.lists.append(reply.ranking)
-            way.best_texts = way.best_texts or reply.passages
-            for note in reply.notes:
-                way.note("lists", note)
+            state.lists.append(result.ranking)
+            state.best_texts = state.best_texts or result.passages
+            for note in result.notes:
+                state.note("lists", note)
 
-    def _feed_back(self, ways: list[Way], lists: Lists) -> None:
+    def _feed_back(self, states: list[QueryState], retriever: Retriever) -> None:
         """Terms of the original list's best passages, as one more list for each query."""
         settings = self.settings.feedback
         if not settings.enabled:
             return
-        fed = [way for way in ways if self._add_feedback_variant(way)]
-        asks = [Ask(way.query, way.variants[-1]) for way in fed]
-        for way, reply in zip(fed, lists.rank(asks) if asks else (), strict=True):
-            if isinstance(reply, CcragError):
-                way.error = reply
+        fed = [state for state in states if self._add_feedback_variant(state)]
+        requests = [RetrievalRequest(state.query, state.variants[-1]) for state in fed]
+        for state, result in zip(fed, retriever.rank(requests) if requests else (), strict=True):
+            if isinstance(result, CcragError):
+                state.error = result
             else:
-                way.lists.append(reply.ranking)
+                state.lists.append(result.ranking)
 
-    def _add_feedback_variant(self, way: Way) -> bool:
+    def _add_feedback_variant(self, state: QueryState) -> bool:
         settings = self.settings.feedback
         terms = feedback_terms(
-            [passage.text for passage in way.best_texts],
-            keywords=way.keywords,
+            [passage.text for passage in state.best_texts],
+            keywords=state.keywords,
             max_terms=settings.max_terms,
             min_chars=settings.min_chars,
         )
-        variant = feedback_variant(way.keywords, terms)
+        variant = feedback_variant(state.keywords, terms)
         if variant is None:
-            way.note("feedback", f"no terms in the best {len(way.best_texts)} passages")
+            state.note("feedback", f"no terms in the best {len(state.best_texts)} passages")
             return False
-        way.variants = (*way.variants, variant)
+        state.variants = (*state.variants, variant)
         return True
 
-    def _fuse(self, ways: list[Way]) -> None:
+    def _fuse(self, states: list[QueryState]) -> None:
         """One list stands as it is; several are fused."""
-        for way in ways:
-            if len(way.lists) == 1:
-                way.ranking = way.lists[0]
+        for state in states:
+            if len(state.lists) == 1:
+                state.ranking = state.lists[0]
             else:
-                way.now_ranked(_fused(way.lists, self.settings.fusion))
+                state.now_ranked(_fused(state.lists, self.settings.fusion))
 
-    def _fetch_shortlists(self, ways: list[Way]) -> None:
+    def _fetch_shortlists(self, states: list[QueryState]) -> None:
         """Texts of all shortlists in one request; ranking so far needed ids alone."""
         depth = self.settings.rerank.shortlist
-        ids = [hit.passage_id for way in ways for hit in way.current().hits[:depth]]
+        ids = [hit.passage_id for state in states for hit in state.current().hits[:depth]]
         passages = self.index.passages(ids)
-        for way in ways:
-            wanted = way.current().hits[:depth]
-            way.passages = {hit.passage_id: passages[hit.passage_id] for hit in wanted}
+        for state in states:
+            wanted = state.current().hits[:depth]
+            state.passages = {hit.passage_id: passages[hit.passage_id] for hit in wanted}
 
 
-def _fused(lists: Sequence[Ranking], settings: FusionSettings) -> Ranking:
+def _fused(retriever: Sequence[Ranking], settings: FusionSettings) -> Ranking:
     if settings.method == "highest":
-        return highest(lists)
-    weights = [settings.weights.get(ranking.stage, 1.0) for ranking in lists]
-    return rrf(lists, k=settings.rrf_k, weights=weights)
+        return highest(retriever)
+    weights = [settings.weights.get(ranking.stage, 1.0) for ranking in retriever]
+    return rrf(retriever, k=settings.rrf_k, weights=weights)
 
 
-def _leave(ways: list[Way]) -> None:
+def _leave(states: list[QueryState]) -> None:
     """Nothing is to be done: a search wants no evidence, units bring what they hold."""
 
 
-def _leave_unanswered(ways: list[Way]) -> None:
-    for way in ways:
-        way.answer = Answer(way.query_id, (), (), ())
+def _leave_unanswered(states: list[QueryState]) -> None:
+    for state in states:
+        state.answer = Answer(state.query_id, (), (), ())
 
 
 UNANSWERED: tuple[Step, ...] = (("evidence", _leave), ("answer", _leave_unanswered))
-"""How the way of a query ends that is only searched for."""
+"""The end of a query that is only searched for."""
 
 
 def needs_reranker(settings: PipelineSettings) -> bool:
@@ -315,7 +319,7 @@ def needs_llm(settings: PipelineSettings) -> bool:
 
 def asks_before_answering(settings: PipelineSettings) -> bool:
     """Tell whether a stage before the answer asks a language model."""
-    return settings.rerank.method == "listwise" or asks_for_rewrites(settings)
+    return settings.rerank.method == "listwise" or needs_rewrites(settings)
 
 
 def needs_support(settings: PipelineSettings) -> bool:

@@ -8,22 +8,22 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError, of_query
 from ccrag.llm.client import Llm, parameters_of, set_or_none
 from ccrag.llm.prompts import load_prompt
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.query.rewrite_llm import STAGE, ModelRewrite, model_rewrites
 from ccrag.query.rewrite_rules import rewritten
 from ccrag.query.turns import BY_MODEL
 
 
-def asks_for_rewrites(settings: PipelineSettings) -> bool:
-    """Tell whether some wording of the pipeline is a language model's."""
+def needs_rewrites(settings: PipelineSettings) -> bool:
+    """Tell whether some variant of the pipeline is a language model's."""
     use = settings.variants
     dense = use.dense if "dense" in settings.retrieval.lists else ()
     bm25 = use.use if "bm25" in settings.retrieval.lists else ()
     return BY_MODEL in (*bm25, *dense, use.question)
 
 
-class Rewriting:
-    """Gives each way the wordings of a language model, where the pipeline searches them."""
+class Rewriter:
+    """Give each query the rewrites of a language model, where the pipeline searches them."""
 
     def __init__(self, settings: PipelineSettings, llm: Llm | None) -> None:
         """
@@ -36,10 +36,10 @@ class Rewriting:
         self._settings = settings.rewrite
         self._llm = llm
         self._rewrite: ModelRewrite | None = None
-        if not asks_for_rewrites(settings):
+        if not needs_rewrites(settings):
             return
         if llm is None:
-            raise ModelError(f"pipeline {settings.name}: the wording {BY_MODEL} needs a model")
+            raise ModelError(f"pipeline {settings.name}: the variant {BY_MODEL} needs a model")
         self._rewrite = ModelRewrite(
             prompt=load_prompt(settings.rewrite.prompt),
             parameters=replace(
@@ -48,25 +48,27 @@ class Rewriting:
             count=settings.rewrite.count,
         )
 
-    def rewrite(self, ways: Sequence[Way]) -> None:
-        """Give each way its rewrites, or what `rewrite.failure` says when there are none."""
+    def rewrite(self, states: Sequence[QueryState]) -> None:
+        """Give each query its rewrites, or what `rewrite.failure` says when there are none."""
         if self._rewrite is not None and self._llm is not None:
             rewrite, llm = self._rewrite, self._llm
-            all_at_once(lambda way: self._one(way, rewrite, llm), ways)  # the model bounds itself
+            all_at_once(
+                lambda state: self._one(state, rewrite, llm), states
+            )  # the model bounds itself
 
-    def _one(self, way: Way, rewrite: ModelRewrite, llm: Llm) -> None:
-        query = way.query
+    def _one(self, state: QueryState, rewrite: ModelRewrite, llm: Llm) -> None:
+        query = state.query
         done = model_rewrites(query.text, query.turns, rewrite=rewrite, ask=llm.complete)
-        way.rewrites = done.texts
-        way.notes += done.notes
-        way.calls += done.calls
+        state.rewrites = done.texts
+        state.notes += done.notes
+        state.calls += done.calls
         if done.failure is None:
             return
         if self._settings.failure == "error":
-            way.error = ModelError(
+            state.error = ModelError(
                 f"{of_query(query.query_id)}rewrite: {done.failure}; "
                 "rewrite.failure=rules goes on with a rewrite by rule"
             )
         else:
-            way.rewrites = (rewritten(query.text, query.turns),)
-            way.note(STAGE, f"{done.failure}; rewritten by rule")
+            state.rewrites = (rewritten(query.text, query.turns),)
+            state.note(STAGE, f"{done.failure}; rewritten by rule")

@@ -7,14 +7,14 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoder
 from ccrag.models.token_vectors import TokenEncoder
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.retrieval.rerank import with_tail
 from ccrag.retrieval.signals import rerank_by_signals
 from ccrag.retrieval.token_match import match_scores, token_weights
 from ccrag.text.markup import passage_search_text, plain
 from ccrag.types import Passage, PassageId
 
-Scores = dict[PassageId, float]
+PassageScoreTable = dict[PassageId, float]
 
 MIN_SENTENCE_CHARS = 15
 """A shorter sentence (an item's number, an empty table cell) says nothing by itself."""
@@ -63,9 +63,9 @@ class _Shortlist:
             [owner for owner, _ in owned],
         )
 
-    def best(self, scores: Sequence[float]) -> Scores:
+    def best(self, scores: Sequence[float]) -> PassageScoreTable:
         """Return each passage's best sentence score."""
-        best: Scores = {}
+        best: PassageScoreTable = {}
         for owner, score in zip(self.owners, scores, strict=True):
             best[owner] = max(score, best.get(owner, score))
         return best
@@ -77,8 +77,8 @@ def _sentences(passage: Passage) -> list[str]:
     return [text for text in found if len(text) >= MIN_SENTENCE_CHARS] or [plain(passage.text)]
 
 
-class SignalReranking:
-    """Reorders each way's shortlist by the signals that `settings` weigh; the rest stays below."""
+class SignalRerankStage:
+    """Reorder each query's shortlist by the signals that `settings` weigh; the rest stays below."""
 
     def __init__(
         self, settings: PipelineSettings, encoder: Encoder | None, tokens: TokenEncoder | None
@@ -88,43 +88,45 @@ class SignalReranking:
         self._encoder = encoder
         self._tokens = tokens
 
-    def rerank(self, ways: Sequence[Way]) -> None:
-        """Give each way its order by the weighted sum of its passages' signals."""
-        for way in ways:
-            fused = way.current()
+    def rerank(self, states: Sequence[QueryState]) -> None:
+        """Give each query its order by the weighted sum of its passages' signals."""
+        for state in states:
+            fused = state.current()
             shortlist = fused.top(self._shortlist)
-            passages = [way.passages[hit.passage_id] for hit in shortlist]
-            signals = self._signals(way, _Shortlist.of(passages)) if passages else {}
-            way.now_ranked(with_tail(rerank_by_signals(shortlist, signals, self._weights), fused))
+            passages = [state.passages[hit.passage_id] for hit in shortlist]
+            signals = self._signals(state, _Shortlist.of(passages)) if passages else {}
+            state.now_ranked(with_tail(rerank_by_signals(shortlist, signals, self._weights), fused))
 
-    def _signals(self, way: Way, shortlist: _Shortlist) -> Mapping[str, Scores]:
-        makers: dict[str, Callable[[Way, _Shortlist], Scores]] = {
+    def _signals(self, state: QueryState, shortlist: _Shortlist) -> Mapping[str, PassageScoreTable]:
+        makers: dict[str, Callable[[QueryState, _Shortlist], PassageScoreTable]] = {
             "bm25": _bm25,
             "dense": self._cosines,
             "sentence": self._sentence_cosines,
         }
-        signals = {n: make(way, shortlist) for n, make in makers.items() if n in self._weights}
+        signals = {n: make(state, shortlist) for n, make in makers.items() if n in self._weights}
         if "tokens" in self._weights or "sentence-tokens" in self._weights:
-            signals |= self._token_signals(way, shortlist)
+            signals |= self._token_signals(state, shortlist)
         return {name: signals[name] for name in self._weights}
 
-    def _cosines(self, way: Way, shortlist: _Shortlist) -> Scores:
-        cosines = self._with_query(way, shortlist.texts)
+    def _cosines(self, state: QueryState, shortlist: _Shortlist) -> PassageScoreTable:
+        cosines = self._with_query(state, shortlist.texts)
         return dict(zip(shortlist.ids, cosines, strict=True))
 
-    def _sentence_cosines(self, way: Way, shortlist: _Shortlist) -> Scores:
-        return shortlist.best(self._with_query(way, shortlist.sentences))
+    def _sentence_cosines(self, state: QueryState, shortlist: _Shortlist) -> PassageScoreTable:
+        return shortlist.best(self._with_query(state, shortlist.sentences))
 
-    def _with_query(self, way: Way, texts: Sequence[str]) -> list[float]:
+    def _with_query(self, state: QueryState, texts: Sequence[str]) -> list[float]:
         if self._encoder is None:
             raise ModelError("rerank.signal_dense and rerank.signal_sentence need an encoder")
         vectors = self._encoder.encode_passages(texts).vectors
-        return [float(cosine) for cosine in vectors @ way.unit_vector()]
+        return [float(cosine) for cosine in vectors @ state.unit_vector()]
 
-    def _token_signals(self, way: Way, shortlist: _Shortlist) -> dict[str, Scores]:
+    def _token_signals(
+        self, state: QueryState, shortlist: _Shortlist
+    ) -> dict[str, PassageScoreTable]:
         if self._tokens is None:
             raise ModelError("rerank.signal_tokens needs an encoder that gives token vectors")
-        [query] = self._tokens.token_vectors([plain(way.question)])
+        [query] = self._tokens.token_vectors([plain(state.question)])
         texts = self._tokens.token_vectors(shortlist.texts)
         weights = token_weights(query, texts)
         signals = {
@@ -140,8 +142,8 @@ class SignalReranking:
         return signals
 
 
-def _bm25(way: Way, shortlist: _Shortlist) -> Scores:
+def _bm25(state: QueryState, shortlist: _Shortlist) -> PassageScoreTable:
     """Scores of the query's own BM25 list; a passage that it does not hold shares no word: 0."""
-    [ranking] = [ranking for ranking in way.lists if ranking.stage == "bm25:original"]
+    [ranking] = [ranking for ranking in state.lists if ranking.stage == "bm25:original"]
     scores = {hit.passage_id: hit.score for hit in ranking}
     return {passage_id: scores.get(passage_id, 0.0) for passage_id in shortlist.ids}

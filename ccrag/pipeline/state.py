@@ -1,4 +1,4 @@
-"""One query under way: what the stages have found so far, and what it becomes."""
+"""One query in the pipeline: what the stages have found so far, and what it becomes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from ccrag.types import (
     Variant,
 )
 
-Vector = NDArray[np.float32]
+QueryVector = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +40,26 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Way:
+class QueryState:
     """Filled by one stage after the other; `error` set means that no further stage touches it."""
 
     query: Query
     keywords: tuple[str, ...] = ()
     rewrites: tuple[str, ...] = ()
-    """A language model's wordings of a dialogue's question, if it was asked for any."""
+    """A language model's variants of a dialogue's question, if it was asked for any."""
     question: str = ""
-    """What reranking, evidence and answer take for the question: of a dialogue, one wording."""
+    """What reranking, evidence and answer take for the question: of a dialogue, one variant."""
     variants: tuple[Variant, ...] = ()
-    """Wordings with a BM25 list; feedback's, once it is made, is the last."""
+    """Variants with a BM25 list; feedback's, once it is made, is the last."""
     dense_variants: tuple[Variant, ...] = ()
-    vectors: dict[str, Vector] = field(default_factory=dict)
-    """By the name of the wording: `(dim,)` float32 of unit length, once they are encoded."""
-    vector: Vector | None = None
+    vectors: dict[str, QueryVector] = field(default_factory=dict)
+    """By the name of the variant: `(dim,)` float32 of unit length, once they are encoded."""
+    vector: QueryVector | None = None
     """The question's, likewise."""
     best_texts: tuple[Passage, ...] = ()
     """The original list's best passages, for feedback."""
     lists: list[Ranking] = field(default_factory=list)
-    """First lists, in the order of `retrieval.lists` and of the wordings."""
+    """First lists, in the order of `retrieval.lists` and of the variants."""
     ranking: Ranking | None = None
     """The current order: fused, then reranked."""
     later: list[Ranking] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Way:
     def query_id(self) -> QueryId:
         return self.query.query_id
 
-    def unit_vector(self) -> Vector:
+    def unit_vector(self) -> QueryVector:
         """
         Return the question's vector.
 
@@ -143,24 +143,26 @@ class Way:
         )
 
 
-Watch = Callable[[str, Sequence[Way]], None]
-"""Called after each stage with its name and the ways it worked on, from the thread that works."""
+StageCallback = Callable[[str, Sequence[QueryState]], None]
+"""Called after each stage with its name and the states it worked on, from the thread that works."""
 
 
-def unwatched(_stage: str, _ways: Sequence[Way]) -> None:
+def no_op(_stage: str, _ways: Sequence[QueryState]) -> None:
     """Nobody looks on."""
 
 
-Step = tuple[str, Callable[[list[Way]], None]]
+Step = tuple[str, Callable[[list[QueryState]], None]]
 """A stage by its name, for the queries of a batch that are not lost yet."""
 
 
-def walk_stages(ways: Sequence[Way], steps: Sequence[Step], *, watch: Watch = unwatched) -> None:
+def run_stages(
+    states: Sequence[QueryState], steps: Sequence[Step], *, on_stage: StageCallback = no_op
+) -> None:
     """Run `steps` one after the other, and keep the seconds that each took for a query."""
     for name, step in steps:
-        alive = [way for way in ways if way.error is None]
+        alive = [state for state in states if state.error is None]
         began = perf_counter()
         step(alive)
-        for way in alive:
-            way.seconds[name] = (perf_counter() - began) / len(alive)
-        watch(name, alive)
+        for state in alive:
+            state.seconds[name] = (perf_counter() - began) / len(alive)
+        on_stage(name, alive)

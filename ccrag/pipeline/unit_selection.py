@@ -7,8 +7,8 @@ from ccrag.config import PipelineSettings
 from ccrag.engine.index import Index
 from ccrag.errors import EngineError, some_ids
 from ccrag.models.base import Encoder
-from ccrag.pipeline.linked_selection import LinkedReading
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.linked_selection import LinkedSelector
+from ccrag.pipeline.state import QueryState
 from ccrag.pipeline.unit_groups import UnitGrouping
 from ccrag.retrieval.budget import count_tokens
 from ccrag.retrieval.units import (
@@ -27,8 +27,8 @@ from ccrag.types import DocId, Passage, Unit
 BEST_THREE = 3
 
 
-class UnitReading:
-    """Chooses what each way reads by units, as `select.read` says."""
+class UnitSelector:
+    """Choose what each query reads by units, as `select.read` says."""
 
     def __init__(
         self,
@@ -41,48 +41,50 @@ class UnitReading:
         self._index = index
         self._count = count
         self._grouping = UnitGrouping(settings, index)
-        self._linked = LinkedReading(settings, encoder, count)
+        self._linked = LinkedSelector(settings, encoder, count)
 
-    def read(self, ways: Sequence[Way]) -> None:
-        """Give each way the passages it reads, in reading order, and the units they are of."""
-        grouped = self._grouping.units(ways)
+    def read(self, states: Sequence[QueryState]) -> None:
+        """Give each query the passages it reads, in reading order, and the units they are of."""
+        grouped = self._grouping.units(states)
         scored: dict[int, list[ScoredUnit]] = {}
-        for way, units in zip(ways, grouped, strict=True):
+        for state, units in zip(states, grouped, strict=True):
             if isinstance(units, EngineError):
-                way.error = units
+                state.error = units
                 continue
-            shortlist = way.current().top(self._settings.rerank.shortlist)
+            shortlist = state.current().top(self._settings.rerank.shortlist)
             best = 1 if self._settings.units.score == "best" else BEST_THREE
-            scored[id(way)] = score_units(units, shortlist, way.passages, best=best)
-        alive = [way for way in ways if way.error is None]
+            scored[id(state)] = score_units(units, shortlist, state.passages, best=best)
+        alive = [state for state in states if state.error is None]
         if self._settings.select.read == "units":
-            self._read_units(alive, [scored[id(way)] for way in alive])
+            self._read_units(alive, [scored[id(state)] for state in alive])
         else:
-            self._read_linked(alive, [scored[id(way)] for way in alive])
+            self._read_linked(alive, [scored[id(state)] for state in alive])
 
-    def _read_units(self, ways: Sequence[Way], scored: Sequence[list[ScoredUnit]]) -> None:
+    def _read_units(self, states: Sequence[QueryState], scored: Sequence[list[ScoredUnit]]) -> None:
         settings = self._settings
         chosen = [
             choose_units(
                 units,
-                way.passages,
+                state.passages,
                 count=settings.units.count,
                 max_tokens=settings.budget.max_tokens,
             )
-            for way, units in zip(ways, scored, strict=True)
+            for state, units in zip(states, scored, strict=True)
         ]
         texts = self._index.passages_of(
-            [(way.query, _documents(units)) for way, units in zip(ways, chosen, strict=True)]
+            [(state.query, _documents(units)) for state, units in zip(states, chosen, strict=True)]
         )
-        for way, units, passages in zip(ways, chosen, texts, strict=True):
+        for state, units, passages in zip(states, chosen, texts, strict=True):
             if isinstance(passages, EngineError):
-                way.error = passages
+                state.error = passages
             else:
-                self._take(way, units, passages)
+                self._take(state, units, passages)
 
-    def _take(self, way: Way, chosen: Sequence[Chosen], passages: Sequence[Passage]) -> None:
+    def _take(
+        self, state: QueryState, chosen: Sequence[Chosen], passages: Sequence[Passage]
+    ) -> None:
         """Hand over the units, in the order that `units.order` names."""
-        ranks = {hit.passage_id: rank for rank, hit in enumerate(way.current())}
+        ranks = {hit.passage_id: rank for rank, hit in enumerate(state.current())}
         of_document: dict[DocId, list[Passage]] = {}
         for passage in sorted(passages, key=lambda p: (p.doc_id, p.ordinal)):
             of_document.setdefault(passage.doc_id, []).append(passage)
@@ -94,33 +96,35 @@ class UnitReading:
                 if part is item.partly:
                     whole = len(inside)
                     inside = cut_to_sections(inside, ranks, room=item.room, count=self._count)
-                    _note_cut(way, item, len(inside), whole)
+                    _note_cut(state, item, len(inside), whole)
                 kept += inside
             read.append(kept)
-            way.note(STAGE, _said(item, kept, self._count))
-        way.units = tuple(replace(item.unit, parts=item.parts) for item in chosen)
+            state.note(STAGE, _said(item, kept, self._count))
+        state.units = tuple(replace(item.unit, parts=item.parts) for item in chosen)
         if self._settings.units.order == "ends":
             read = best_at_both_ends(read)
-        _hand_over(way, [passage for unit in read for passage in unit])
+        _hand_over(state, [passage for unit in read for passage in unit])
 
-    def _read_linked(self, ways: Sequence[Way], scored: Sequence[list[ScoredUnit]]) -> None:
+    def _read_linked(
+        self, states: Sequence[QueryState], scored: Sequence[list[ScoredUnit]]
+    ) -> None:
         """The best passage opens its unit, whose documents' passages join the ranked ones."""
         opened = [units[0].unit if units else None for units in scored]
         wanted = [
-            (way.query, sorted({p.doc_id for p in unit.parts}) if unit else [])
-            for way, unit in zip(ways, opened, strict=True)
+            (state.query, sorted({p.doc_id for p in unit.parts}) if unit else [])
+            for state, unit in zip(states, opened, strict=True)
         ]
-        for way, unit, units, passages in zip(
-            ways, opened, scored, self._index.passages_of(wanted), strict=True
+        for state, unit, units, passages in zip(
+            states, opened, scored, self._index.passages_of(wanted), strict=True
         ):
             if isinstance(passages, EngineError):
-                way.error = passages
+                state.error = passages
                 continue
             readable = {part.doc_id for item in units for part in item.unit.parts}
-            way.passages |= {passage.passage_id: passage for passage in passages}
-            read = self._linked.read(way, readable, unit)
-            way.units = _read_of([item.unit for item in units], {p.doc_id for p in read})
-            _hand_over(way, read)
+            state.passages |= {passage.passage_id: passage for passage in passages}
+            read = self._linked.read(state, readable, unit)
+            state.units = _read_of([item.unit for item in units], {p.doc_id for p in read})
+            _hand_over(state, read)
 
 
 def _read_of(units: Sequence[Unit], doc_ids: Collection[DocId]) -> tuple[Unit, ...]:
@@ -136,10 +140,10 @@ def _documents(chosen: Sequence[Chosen]) -> list[DocId]:
     return sorted({part.doc_id for item in chosen for part in item.parts})
 
 
-def _note_cut(way: Way, item: Chosen, kept: int, whole: int) -> None:
+def _note_cut(state: QueryState, item: Chosen, kept: int, whole: int) -> None:
     if item.partly is not None:
         left_out = f"; not read: {some_ids(item.left_out)}" if item.left_out else ""
-        way.note(
+        state.note(
             STAGE,
             f"{item.unit.unit_id} does not fit and is cut: {item.partly.doc_id} to {kept} of "
             f"{whole} passages{left_out}",
@@ -151,14 +155,14 @@ def _said(item: Chosen, passages: Sequence[Passage], count: TokenCounter) -> str
     return f"{item.unit.unit_id} is read: {documents} ({count_tokens(passages, count)} tokens)"
 
 
-def _hand_over(way: Way, read: Sequence[Passage]) -> None:
-    """Make `read` what the way reads; of the ranking, the hits whose text is in it are selected."""
-    way.read = tuple(read)
-    way.passages |= {passage.passage_id: passage for passage in read}
+def _hand_over(state: QueryState, read: Sequence[Passage]) -> None:
+    """Make `read` what the query reads, and select the ranked hits whose text is in it."""
+    state.read = tuple(read)
+    state.passages |= {passage.passage_id: passage for passage in read}
     covered = {(p.doc_id, span) for p in read for span in p.sentences}
-    way.selected = tuple(
+    state.selected = tuple(
         hit
-        for hit in way.current()
-        if (ranked := way.passages.get(hit.passage_id)) is not None
+        for hit in state.current()
+        if (ranked := state.passages.get(hit.passage_id)) is not None
         and any((hit.doc_id, span) in covered for span in ranked.sentences)
     )

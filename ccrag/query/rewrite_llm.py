@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ccrag.errors import ModelError
-from ccrag.llm.calls import Ask, call_record
+from ccrag.llm.calls import AskModel, call_record
 from ccrag.llm.history import history_lines
 from ccrag.llm.json_extraction import find_json
 from ccrag.llm.prompts import Prompt
@@ -35,12 +35,12 @@ class ModelRewrite:
     prompt: Prompt
     parameters: ChatParameters
     count: int
-    """Wordings that are asked for, in one call."""
+    """Variants that are asked for, in one call."""
 
 
 @dataclass(slots=True)
 class Rewritten:
-    """Wordings of a question, or why there are none; and what that took."""
+    """Variants of a question, or why there are none; and what that took."""
 
     texts: tuple[str, ...] = ()
     failure: str | None = None
@@ -49,12 +49,12 @@ class Rewritten:
 
 
 def model_rewrites(
-    question: str, turns: Sequence[Turn], *, rewrite: ModelRewrite, ask: Ask
+    question: str, turns: Sequence[Turn], *, rewrite: ModelRewrite, ask: AskModel
 ) -> Rewritten:
     """
-    Return up to `rewrite.count` wordings of `question` that can be understood without `turns`.
+    Return up to `rewrite.count` variants of `question` that can be understood without `turns`.
 
-    Without turns nothing is missing: nobody is asked, and the question is its own wording.
+    Without turns nothing is missing: nobody is asked, and the question is its own variant.
     """
     if not turns:
         return Rewritten((question,) * rewrite.count)

@@ -1,5 +1,5 @@
 """
-Wordings of a dialogue's question, made of its turns; those of a model are given. Pure.
+Variants of a dialogue's question, made of its turns; those of a model are given. Pure.
 
 In every text the newest turn comes first: an encoder weighs the beginning of a text most and reads
 no further than its limit, and of a long query the search takes the first words only.
@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from ccrag.query.rewrite_rules import rewritten
-from ccrag.types import Part, Query, Turn, Variant
+from ccrag.types import Query, Turn, Variant, WeightedText
 
-WordingName = Literal["last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite"]
+RuleVariantName = Literal["last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite"]
 BY_MODEL = "llm-rewrite"
 
 
@@ -19,21 +19,21 @@ def turn_variants(
     query: Query, *, use: Collection[str], decay: Sequence[float], rewrites: Sequence[str] = ()
 ) -> tuple[Variant, ...]:
     """
-    Return the wordings of `query` that `use` names, in the order of `WordingName`.
+    Return the variants of `query` that `use` names, in the order of `RuleVariantName`.
 
     `last-two` and `last-three`: the question and the user's one or two turns before it.
     `user-turns`: all the user's turns. `dialogue`: the agent's too. `decayed`: the user's turns as
     parts of one list, see `decayed_parts`. `rewrite`: see `rewrite.rewritten`. `llm-rewrite`: all
     `rewrites`, last, numbered from the second on. Names of other variants are left to others.
 
-    Of a query without turns every wording has the query's own text; each still gets its list, so
+    Of a query without turns every variant has the query's own text; each still gets its list, so
     that lists keep their share of a fusion.
 
     Args:
         decay: weights of the question, of the turn before it, and so on; not empty.
         rewrites: those of a language model, see `model_rewrite`.
     """
-    makers: dict[WordingName, Callable[[], Variant]] = {
+    makers: dict[RuleVariantName, Callable[[], Variant]] = {
         "last-two": lambda: Variant("last-two", _joined(user_texts(query)[:2])),
         "last-three": lambda: Variant("last-three", _joined(user_texts(query)[:3])),
         "user-turns": lambda: Variant("user-turns", _joined(user_texts(query))),
@@ -54,17 +54,17 @@ def user_texts(query: Query) -> list[str]:
     return _texts([turn for turn in query.turns if turn.speaker == "user"], query.text)
 
 
-def decayed_parts(texts: Sequence[str], decay: Sequence[float]) -> tuple[Part, ...]:
+def decayed_parts(texts: Sequence[str], decay: Sequence[float]) -> tuple[WeightedText, ...]:
     """
     Weigh `texts`, newest first, by `decay`, whose last weight is that of all older texts together.
 
     The older texts share their weight as one part. A part of weight 0 is left out.
     """
     *own, shared = decay
-    parts = [Part(text, weight) for text, weight in zip(texts, own, strict=False)]
+    parts = [WeightedText(text, weight) for text, weight in zip(texts, own, strict=False)]
     older = texts[len(own) :]
     if older:
-        parts.append(Part(_joined(older), shared))
+        parts.append(WeightedText(_joined(older), shared))
     return tuple(part for part in parts if part.weight > 0)
 
 

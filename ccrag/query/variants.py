@@ -1,4 +1,4 @@
-"""Wordings of a query that get a ranked list of their own. Pure."""
+"""Variants of a query that get a ranked list of their own. Pure."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal, get_args
@@ -57,25 +57,25 @@ def make_variants(
     text: str, *, use: Collection[str], max_keywords: int, min_chars: int
 ) -> tuple[Variant, ...]:
     """
-    Return the wordings of `text` that `use` asks for: original, keywords, temporal, method.
+    Return the variants of `text` that `use` asks for: original, keywords, temporal, method.
 
     Always in this order, whatever the order of `use`; its other names are not looked at.
     `temporal` and `method` exist only for a query with that intent; they are the keywords followed
-    by the expansion words that are not among them. Wordings with the same words in the same order
+    by the expansion words that are not among them. Variants with the same words in the same order
     are one variant, the first.
 
     When none of those that `use` asks for applies (no keywords), the original stands in.
     """
     found = keywords(text, max_keywords=max_keywords, min_chars=min_chars)
-    wordings: dict[VariantName, str] = {"original": text, "keywords": " ".join(found)}
+    variants: dict[VariantName, str] = {"original": text, "keywords": " ".join(found)}
     if found and has_temporal_intent(text):
-        wordings["temporal"] = _expanded(found, TEMPORAL_EXPANSION)
+        variants["temporal"] = _expanded(found, TEMPORAL_EXPANSION)
     if found and not METHOD_INTENT.isdisjoint(unique_terms(text)):
-        wordings["method"] = _expanded(found, METHOD_EXPANSION)
+        variants["method"] = _expanded(found, METHOD_EXPANSION)
     distinct: dict[tuple[str, ...], Variant] = {}
-    for name, wording in wordings.items():
+    for name, variant in variants.items():
         if name in use and (found or name == "original"):
-            distinct.setdefault(tuple(runs(wording)), Variant(name, wording))
+            distinct.setdefault(tuple(runs(variant)), Variant(name, variant))
     if not distinct and not VARIANT_NAMES.isdisjoint(use):
         return (Variant("original", text),)
     return tuple(distinct.values())

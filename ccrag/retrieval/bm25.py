@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from ccrag.text.analysis import terms
 from ccrag.text.markup import own_text
-from ccrag.types import Hit, Part, Passage, QueryId, Ranking
+from ccrag.types import Hit, Passage, QueryId, Ranking, WeightedText
 
 if TYPE_CHECKING:
     import bm25s
 
-Scores = npt.NDArray[np.float64]
+ScoreArray = npt.NDArray[np.float64]
 K = TypeVar("K")
 
 
@@ -57,7 +57,9 @@ class CandidateBm25:
         titles = [terms(p.title) for p in passages] if title_weight else []
         self._title = _FieldIndex(titles, k1=k1, b=b)
 
-    def rank(self, query_id: QueryId, stage: str, parts: Sequence[Part], *, depth: int) -> Ranking:
+    def rank(
+        self, query_id: QueryId, stage: str, parts: Sequence[WeightedText], *, depth: int
+    ) -> Ranking:
         """
         Return the best `depth` passages for `parts`, whose scores are summed by weight.
 
@@ -74,7 +76,7 @@ class CandidateBm25:
         )
         return Ranking.of(query_id, stage, hits).top(depth)
 
-    def _scores(self, query_terms: Sequence[str]) -> Scores:
+    def _scores(self, query_terms: Sequence[str]) -> ScoreArray:
         scores = self._text.scores(query_terms)
         if self._title_weight:
             scores = scores + self._title_weight * self._title.scores(query_terms)
@@ -83,7 +85,7 @@ class CandidateBm25:
 
 def bm25_scores(
     query_terms: Sequence[str], texts: Sequence[Sequence[str]], *, k1: float, b: float
-) -> Scores:
+) -> ScoreArray:
     """Return BM25 of each of `texts` (their terms) over all of them, `(n_texts,)`; 0: no match."""
     return _FieldIndex(texts, k1=k1, b=b).scores(query_terms)
 
@@ -106,11 +108,11 @@ class _FieldIndex:
         self._size = len(texts)
         self._index = _build(texts, k1=k1, b=b) if any(texts) else None
 
-    def scores(self, query_terms: Sequence[str]) -> Scores:
+    def scores(self, query_terms: Sequence[str]) -> ScoreArray:
         """Return a score per text, float64; zeros where nothing matches."""
         if self._index is None or not query_terms:
             return np.zeros(self._size)
-        found: Scores = self._index.get_scores(list(query_terms))
+        found: ScoreArray = self._index.get_scores(list(query_terms))
         return found
 
 

@@ -31,7 +31,7 @@ def drop_near_duplicates(
     hits = tuple(hits)
     kept: list[Hit] = []
     notes: list[Note] = []
-    seen = _Seen(threshold)
+    seen = _KeptPassages(threshold)
     for hit, passage in zip(hits, passages_of(hits, passages), strict=True):
         twin = seen.twin_or_add(passage)
         if twin is None:
@@ -42,7 +42,7 @@ def drop_near_duplicates(
     return tuple(kept), tuple(notes)
 
 
-class _Seen:
+class _KeptPassages:
     """The kept passages with their shingles."""
 
     def __init__(self, threshold: float) -> None:

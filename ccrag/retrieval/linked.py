@@ -15,11 +15,11 @@ from ccrag.retrieval.fusion import reciprocal_ranks
 from ccrag.text.tokens import TokenCounter
 from ccrag.types import DocId, Passage, PassageId, SentenceKey, Span, make_passage_id
 
-Scores = Mapping[SentenceKey, float]
+SentenceScoreMap = Mapping[SentenceKey, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class PassageSentence:
     """A sentence of a passage, white space included."""
 
     passage: Passage
@@ -49,23 +49,23 @@ class Pool:
         Args:
             window: neighbours on each side that are read with a sentence.
         """
-        found: dict[tuple[DocId, int], Sentence] = {}
+        found: dict[tuple[DocId, int], PassageSentence] = {}
         for passage in passages:
             for span in passage.sentences:
                 other = found.get((passage.doc_id, span.start))
                 if other is None or other.span.end < span.end:
-                    found[passage.doc_id, span.start] = Sentence(passage, span)
+                    found[passage.doc_id, span.start] = PassageSentence(passage, span)
         self.ordered = [found[place] for place in sorted(found)]
         """By document and place."""
         self._place = {sentence.key: at for at, sentence in enumerate(self.ordered)}
         self._window = window
 
     @property
-    def sentences(self) -> list[Sentence]:
+    def sentences(self) -> list[PassageSentence]:
         """Return all but blank ones, in the same order."""
         return [sentence for sentence in self.ordered if sentence.text.strip()]
 
-    def run(self, sentence: Sentence) -> tuple[Sentence, ...]:
+    def run(self, sentence: PassageSentence) -> tuple[PassageSentence, ...]:
         """Return a sentence and its neighbours, as far as they stand beside it in its section."""
         at = self._place[sentence.key]
         first = last = at
@@ -76,7 +76,7 @@ class Pool:
             last += 1
         return tuple(self.ordered[first : last + 1])
 
-    def runs_around(self, sentence: Sentence) -> Iterator[str]:
+    def runs_around(self, sentence: PassageSentence) -> Iterator[str]:
         """
         Yield what a run of `sentence` could say where some of its neighbours are not in the pool.
         """
@@ -87,7 +87,7 @@ class Pool:
                 texts = (neighbour.text for neighbour in run[first : last + 1])
                 yield " ".join(" ".join(texts).split())
 
-    def run_text(self, sentence: Sentence) -> str:
+    def run_text(self, sentence: PassageSentence) -> str:
         """Return what a run says."""
         return " ".join(" ".join(neighbour.text for neighbour in self.run(sentence)).split())
 
@@ -120,7 +120,7 @@ class LinkedRules:
 
 
 def combine(
-    lists: Sequence[Scores], passage_ranks: Mapping[PassageId, int], pool: Pool, *, k: int
+    lists: Sequence[SentenceScoreMap], passage_ranks: Mapping[PassageId, int], pool: Pool, *, k: int
 ) -> dict[SentenceKey, float]:
     """
     Return a score per sentence: the sum of 1 / (k + rank) over the lists and its passage's rank.
@@ -142,13 +142,13 @@ def _reciprocal(rank: int | None, k: int) -> float:
     return 0.0 if rank is None else 1 / (k + rank)
 
 
-def opener(scores: Scores) -> SentenceKey | None:
+def opener(scores: SentenceScoreMap) -> SentenceKey | None:
     """Return the sentence that opens its unit: the best, ties by place; None when there is none."""
     return min(scores, key=lambda key: (-scores[key], key), default=None)
 
 
 def with_mentions(
-    scores: Scores, closeness: Scores, *, weight: float, k: int
+    scores: SentenceScoreMap, closeness: SentenceScoreMap, *, weight: float, k: int
 ) -> dict[SentenceKey, float]:
     """Return the scores, plus `weight` / (k + rank) by closeness to what the opener says."""
     added = reciprocal_ranks(closeness, k=k)
@@ -157,12 +157,12 @@ def with_mentions(
 
 def choose_runs(
     pool: Pool,
-    scores: Scores,
+    scores: SentenceScoreMap,
     rules: LinkedRules,
     count: TokenCounter,
     *,
     unit: frozenset[DocId] = frozenset(),
-) -> dict[DocId, list[Sentence]]:
+) -> dict[DocId, list[PassageSentence]]:
     """
     Return the sentences to read per document: documents in the order they were first chosen,
     sentences in the document's order.
@@ -186,14 +186,14 @@ class _Choosing:
     def __init__(
         self,
         pool: Pool,
-        scores: Scores,
+        scores: SentenceScoreMap,
         rules: LinkedRules,
         count: TokenCounter,
         unit: frozenset[DocId],
     ) -> None:
         self._pool, self._scores, self._rules, self._unit = pool, scores, rules, unit
         self._sizes = {s.key: count(s.text) for s in pool.ordered}
-        self._waiting: dict[DocId, deque[Sentence]] = {}
+        self._waiting: dict[DocId, deque[PassageSentence]] = {}
         for sentence in sorted(pool.sentences, key=lambda s: (-scores[s.key], s.key)):
             self._waiting.setdefault(sentence.passage.doc_id, deque()).append(sentence)
         self._taken: set[SentenceKey] = set()
@@ -239,23 +239,23 @@ class _Choosing:
         if not queue:
             del self._waiting[doc_id]
 
-    def by_document(self) -> dict[DocId, list[Sentence]]:
+    def by_document(self) -> dict[DocId, list[PassageSentence]]:
         """Return the sentences taken."""
-        chosen: dict[DocId, list[Sentence]] = {doc_id: [] for doc_id in self._tokens}
+        chosen: dict[DocId, list[PassageSentence]] = {doc_id: [] for doc_id in self._tokens}
         for sentence in self._pool.ordered:
             if sentence.key in self._taken:
                 chosen[sentence.passage.doc_id].append(sentence)
         return chosen
 
 
-def joined(sentences: Sequence[Sentence]) -> list[Passage]:
+def joined(sentences: Sequence[PassageSentence]) -> list[Passage]:
     """
     Return one document's sentences as passages: those that stand side by side in a section as one.
 
     Their ids are made as any passage's, of span and text; ordinals are those of the passages that
     the first sentences come from.
     """
-    runs: list[list[Sentence]] = []
+    runs: list[list[PassageSentence]] = []
     for sentence in sentences:
         before = runs[-1][-1] if runs else None
         if (
@@ -269,7 +269,7 @@ def joined(sentences: Sequence[Sentence]) -> list[Passage]:
     return [_passage(run) for run in runs]
 
 
-def _passage(run: Sequence[Sentence]) -> Passage:
+def _passage(run: Sequence[PassageSentence]) -> Passage:
     span = Span(run[0].span.start, run[-1].span.end)
     text = "".join(sentence.text for sentence in run)
     first = run[0].passage

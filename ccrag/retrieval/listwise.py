@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ccrag.errors import ModelError
-from ccrag.llm.calls import Ask, call_record
+from ccrag.llm.calls import AskModel, call_record
 from ccrag.llm.prompts import Prompt
 from ccrag.llm.quote import quoted, quoted_object
 from ccrag.llm.reply import ChatReply
@@ -46,7 +46,7 @@ class Reranked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _ShownPassage:
     """A passage as the model sees it."""
 
     title: str
@@ -66,7 +66,7 @@ def rerank_listwise(
     passages: Mapping[PassageId, Passage],
     question: str,
     listwise: Listwise,
-    ask: Ask,
+    ask: AskModel,
 ) -> Reranked:
     """
     Order the passages of `fused` as `ask` does; with fewer than two nobody is asked.
@@ -125,7 +125,11 @@ def listwise_request(lines: Sequence[str], question: str, listwise: Listwise) ->
 
 
 def _ordered(
-    window: Sequence[_Shown], question: str, listwise: Listwise, ask: Ask, done: Reranked
+    window: Sequence[_ShownPassage],
+    question: str,
+    listwise: Listwise,
+    ask: AskModel,
+    done: Reranked,
 ) -> Order | None:
     """Return the order of one window; None when there is none, and `done` says why."""
     lines = [item.line(label(place)) for place, item in enumerate(window)]
@@ -172,15 +176,15 @@ def _carried(sizes: Sequence[int], start: int, end: int, budget: int) -> int:
     return carried
 
 
-def _shown(passages: Sequence[Passage], max_tokens: int) -> dict[PassageId, _Shown]:
+def _shown(passages: Sequence[Passage], max_tokens: int) -> dict[PassageId, _ShownPassage]:
     return {passage.passage_id: _show(passage, max_tokens) for passage in passages}
 
 
-def _show(passage: Passage, max_tokens: int) -> _Shown:
+def _show(passage: Passage, max_tokens: int) -> _ShownPassage:
     title = _fitting(passage.title, max_tokens // TITLE_SHARE)
     text = _fitting(passage.text, max_tokens - estimate_tokens(title))
     tokens = estimate_tokens(title) + estimate_tokens(text)
-    return _Shown(title, text, tokens, cut=(title, text) != (passage.title, passage.text))
+    return _ShownPassage(title, text, tokens, cut=(title, text) != (passage.title, passage.text))
 
 
 def _fitting(text: str, max_tokens: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ccrag.types import DocId, Passage
 
-Place = tuple[DocId, int]
+PassagePosition = tuple[DocId, int]
 """A document and an ordinal in it."""
 
 
@@ -37,7 +37,7 @@ def with_neighbours(
     an earlier selected one stands there.
     """
     known = {_place(passage): passage for passage in (*neighbours, *selected)}
-    ordered: dict[Place, Passage] = {}
+    ordered: dict[PassagePosition, Passage] = {}
     for passage in selected:
         before = list(_walk(passage, known, step=-1, width=width))
         after = _walk(passage, known, step=1, width=width)
@@ -47,7 +47,7 @@ def with_neighbours(
 
 
 def _walk(
-    start: Passage, known: Mapping[Place, Passage], *, step: int, width: int
+    start: Passage, known: Mapping[PassagePosition, Passage], *, step: int, width: int
 ) -> Iterator[Passage]:
     """Yield passages away from `start` until one is unknown or of another section."""
     for distance in range(1, width + 1):
@@ -57,5 +57,5 @@ def _walk(
         yield near
 
 
-def _place(passage: Passage) -> Place:
+def _place(passage: Passage) -> PassagePosition:
     return passage.doc_id, passage.ordinal

@@ -47,7 +47,7 @@ class Order:
     """False: the reply named no passage, and the order is the one they were shown in."""
 
 
-class _Found(NamedTuple):
+class _FoundOrder(NamedTuple):
     """What stands where the order belongs, and how it was come by."""
 
     items: list[Any]
@@ -88,7 +88,7 @@ def read_order(text: str, count: int) -> Order:
     return Order((*known, *missing), tuple(repairs))
 
 
-def _found(text: str) -> _Found | None:
+def _found(text: str) -> _FoundOrder | None:
     """Return where the order stands: what was asked for before what only resembles it."""
     found = _in_object(text)
     if found is not None:
@@ -97,7 +97,7 @@ def _found(text: str) -> _Found | None:
     return _in_broken(spoken) or _in_chain(spoken) or _in_list(spoken)
 
 
-def _in_object(text: str) -> _Found | None:
+def _in_object(text: str) -> _FoundOrder | None:
     found = find_json(text, wanted=lambda value: _under_key(value) is not None)
     under = None if found is None else _under_key(found.value)
     if found is None or under is None:
@@ -105,7 +105,7 @@ def _in_object(text: str) -> _Found | None:
     key, value = under
     renamed = () if key == ORDER_KEYS[0] else (f"the order stands under {short_repr(key)}",)
     items = value if isinstance(value, list) else [value]
-    return _Found(items, (*found.repairs, *renamed))
+    return _FoundOrder(items, (*found.repairs, *renamed))
 
 
 def _under_key(value: Any) -> tuple[str, Any] | None:
@@ -121,34 +121,34 @@ def _under_key(value: Any) -> tuple[str, Any] | None:
     return under
 
 
-def _in_broken(text: str) -> _Found | None:
+def _in_broken(text: str) -> _FoundOrder | None:
     orders = list(_BROKEN.finditer(text))
     if not orders:
         return None
     last = orders[-1]
     whole = last["ids"] if last["end"] else last["ids"].rpartition(",")[0]
     cut = "not whole JSON" if last["end"] else "cut off"
-    return _Found(_labels_in(whole), (f"the order is {cut}: the ids in it were read",))
+    return _FoundOrder(_labels_in(whole), (f"the order is {cut}: the ids in it were read",))
 
 
-def _in_chain(text: str) -> _Found | None:
+def _in_chain(text: str) -> _FoundOrder | None:
     chains = _CHAIN.findall(text)
     told = ("`>` between ids was read as their order",)
-    return _Found(_labels_in(chains[-1]), told) if chains else None
+    return _FoundOrder(_labels_in(chains[-1]), told) if chains else None
 
 
 def _labels_in(text: str) -> list[Any]:
     return [label(number - 1) for number in _numbers(text)]
 
 
-def _in_list(text: str) -> _Found | None:
+def _in_list(text: str) -> _FoundOrder | None:
     """Return the JSON list that names most, of equal ones the last."""
     lists = [value for value in json_values(text) if isinstance(value, list)]
     if not lists:
         return None
     best = max(reversed(lists), key=lambda value: sum(map(bool, map(_numbers, leaves(value)[0]))))
     several = (f"of {len(lists)} lists the longest was taken",) if len(lists) > 1 else ()
-    return _Found(best, ("a list without its object", *several))
+    return _FoundOrder(best, ("a list without its object", *several))
 
 
 def _numbers(leaf: Any) -> tuple[int, ...]:

@@ -8,10 +8,10 @@ import numpy as np
 from ccrag.errors import InvariantError
 from ccrag.types import Hit, PassageId, Ranking
 
-Scores = Mapping[PassageId, float]
+PassageScores = Mapping[PassageId, float]
 
 
-def standardised(ranking: Ranking, scores: Scores) -> dict[PassageId, float]:
+def standardised(ranking: Ranking, scores: PassageScores) -> dict[PassageId, float]:
     """
     (score - mean) / standard deviation over the passages of `ranking`; all 0 where all are equal.
 
@@ -31,7 +31,7 @@ def standardised(ranking: Ranking, scores: Scores) -> dict[PassageId, float]:
 
 def rerank_by_signals(
     fused: Ranking,
-    signals: Mapping[str, Scores],
+    signals: Mapping[str, PassageScores],
     weights: Mapping[str, float],
     *,
     stage: str = "rerank",

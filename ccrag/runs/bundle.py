@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ccrag.errors import InvariantError
 from ccrag.text.analysis import unique_terms
 from ccrag.text.markup import passage_searched, query_parts
-from ccrag.types import JSON, DocId, Document, Part, Passage, Result, SectionPath
+from ccrag.types import JSON, DocId, Document, Passage, Result, SectionPath, WeightedText
 
 BUNDLE_VERSION = 1
 MAX_SECTIONS = 3
@@ -117,7 +117,7 @@ def _span(
 
 def _next(result: Result) -> JSON:
     """Return what a reader who lacks something may do; by the question's words alone."""
-    asked = _terms(query_parts((Part(result.query.text, 1.0),)))
+    asked = _terms(query_parts((WeightedText(result.query.text, 1.0),)))
     read = [result.passages[passage_id] for passage_id in result.read]
     held = {term for passage in read for term in unique_terms(passage_searched(passage))}
     missing = [term for term in asked if term not in held]
@@ -131,7 +131,7 @@ def _next(result: Result) -> JSON:
     return {"action": action, "missing": missing, "sections": sections}
 
 
-def _terms(parts: Sequence[Part]) -> list[str]:
+def _terms(parts: Sequence[WeightedText]) -> list[str]:
     return list(dict.fromkeys(term for part in parts for term in unique_terms(part.text)))
 
 

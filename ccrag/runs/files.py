@@ -14,16 +14,16 @@ from typing import Any, BinaryIO
 import orjson
 
 from ccrag.config import PipelineSettings, Settings
-from ccrag.engine.index import IndexFacts
+from ccrag.engine.index import IndexInfo
 from ccrag.formats import trec_run
 from ccrag.llm.prompts import Prompt, load_prompt
-from ccrag.pipeline.rewriting import asks_for_rewrites
+from ccrag.pipeline.rewriting import needs_rewrites
 from ccrag.pipeline.state import Failure
 from ccrag.retrieval.rerank import STAGE as RERANK
 from ccrag.runs.calls import CallTotals
-from ccrag.runs.journal import Entry
+from ccrag.runs.journal import JournalEntry
 from ccrag.runs.metadata import metadata_text
-from ccrag.runs.output_formats import RESPONSES, Shape, longeval_shape, run_id_of
+from ccrag.runs.output_formats import RESPONSES, OutputFormat, longeval_format, run_id_of
 from ccrag.runs.provenance import result_json
 from ccrag.types import JSON, Result
 from ccrag.version import __version__
@@ -70,7 +70,7 @@ def prompt_of(settings: PipelineSettings) -> Prompt | None:
 def stage_prompts_of(settings: PipelineSettings) -> dict[str, Prompt]:
     """Return the prompts of stages before the answer that ask a language model, by the stage."""
     names: dict[str, str] = {}
-    if asks_for_rewrites(settings):
+    if needs_rewrites(settings):
         names["rewrite"] = settings.rewrite.prompt
     if settings.rerank.method == "listwise":
         names["rerank"] = settings.rerank.prompt
@@ -82,7 +82,9 @@ def prompt_json(prompt: Prompt) -> JSON:
     return {"label": prompt.label, "digest": prompt.digest, "text": prompt.text}
 
 
-def entry_of(result: Result, settings: Settings, shape: Shape | None = None) -> Entry:
+def entry_of(
+    result: Result, settings: Settings, output_format: OutputFormat | None = None
+) -> JournalEntry:
     """
     Return all that the files hold about one query; JSON throughout.
 
@@ -93,7 +95,7 @@ def entry_of(result: Result, settings: Settings, shape: Shape | None = None) -> 
     lines = trec_run.run_lines(result.ranking, tag=run_id, level=settings.output.run_level)
     return {
         "query_id": result.query.query_id,
-        "record": (shape or longeval_shape(settings)).record(result),
+        "record": (output_format or longeval_format(settings)).record(result),
         "trec": list(lines),
         "provenance": result_json(result),
     }
@@ -101,11 +103,11 @@ def entry_of(result: Result, settings: Settings, shape: Shape | None = None) -> 
 
 def write_files(
     out: Path,
-    entries: Iterable[Entry],
+    entries: Iterable[JournalEntry],
     settings: Settings,
     *,
     identity: JSON,
-    facts: IndexFacts,
+    info: IndexInfo,
     prompt: Prompt | None,
     failures: Sequence[Failure],
     responses_name: str = RESPONSES,
@@ -125,7 +127,7 @@ def write_files(
         "ccrag": __version__,
         **identity,
         "pipeline": pipeline_json(settings),
-        "index": asdict(facts),
+        "index": asdict(info),
         "prompt": prompt and prompt_json(prompt),
         "stage_prompts": {s: prompt_json(p) for s, p in stage_prompts_of(settings).items()},
         "failures": [{"query_id": f.query_id, "error": str(f.error)} for f in failures],

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from ccrag.config import Settings
-from ccrag.engine.index import IndexFacts
+from ccrag.engine.index import IndexInfo
 from ccrag.formats import Format
 from ccrag.pipeline.calibrations import NONE, calibration_label
 from ccrag.runs.files import pipeline_json, prompt_of, stage_prompts_of
@@ -45,7 +45,7 @@ class RunIdentity:
 
 def run_identity(
     settings: Settings,
-    facts: IndexFacts,
+    info: IndexInfo,
     queries: Sequence[Query],
     *,
     file_format: Format = Format.LONGEVAL,
@@ -56,7 +56,7 @@ def run_identity(
         "format": file_format.value,
         "pipeline": pipeline_json(settings),
         "output": settings.output.model_dump(mode="json"),
-        "index": [facts.passages_id, facts.documents_index],
+        "index": [info.passages_id, info.documents_index],
     }
     if (prompt := prompt_of(settings)) is not None:
         decides["prompt"] = prompt.digest

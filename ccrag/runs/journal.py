@@ -16,7 +16,7 @@ import orjson
 from ccrag.errors import InputError
 
 FILE_NAME = "journal.part"
-Entry = dict[str, Any]
+JournalEntry = dict[str, Any]
 
 
 class Journal:
@@ -27,7 +27,12 @@ class Journal:
     """
 
     def __init__(
-        self, path: Path, *, run_digest: str, key: str = "query_id", head: Entry | None = None
+        self,
+        path: Path,
+        *,
+        run_digest: str,
+        key: str = "query_id",
+        head: JournalEntry | None = None,
     ) -> None:
         """
         Open `path`, or begin it.
@@ -75,7 +80,7 @@ class Journal:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: JournalEntry) -> None:
         """Keep `entry`, which names its key; on disk when this returns."""
         self._offsets[entry[self._key]] = self._file.tell()
         self._file.write(orjson.dumps(entry) + b"\n")
@@ -85,7 +90,7 @@ class Journal:
         """Return the keys that have an entry, in the order they first came."""
         return iter(self._offsets)
 
-    def entries(self, keys: Iterable[str]) -> Iterator[Entry]:
+    def entries(self, keys: Iterable[str]) -> Iterator[JournalEntry]:
         """Yield the entries of `keys` that have one, in that order."""
         with self.path.open("rb") as file:
             for key in keys:

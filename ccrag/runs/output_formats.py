@@ -15,7 +15,7 @@ MTRAG = (Format.MTRAG_A, Format.MTRAG_B, Format.MTRAG_C)
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class OutputFormat:
     """The one `.jsonl` file of a run."""
 
     format: Format
@@ -24,9 +24,9 @@ class Shape:
     """One line of it."""
 
 
-def shape_of(
+def make_output_format(
     format_: Format, settings: Settings, contexts: Mapping[QueryId, Sequence[JSON]] | None = None
-) -> Shape:
+) -> OutputFormat:
     """
     Return the shape that a shared task asks for.
 
@@ -38,13 +38,15 @@ def shape_of(
     """
     match format_:
         case Format.LONGEVAL | Format.TREC_RAG25:
-            return longeval_shape(settings)
+            return longeval_format(settings)
         case Format.MTRAG_A:
-            return Shape(format_, PREDICTIONS, lambda r: mtrag.retrieval_record(r.query, r.ranking))
+            return OutputFormat(
+                format_, PREDICTIONS, lambda r: mtrag.retrieval_record(r.query, r.ranking)
+            )
         case Format.MTRAG_C:
-            return Shape(format_, PREDICTIONS, _rag_record)
+            return OutputFormat(format_, PREDICTIONS, _rag_record)
         case Format.MTRAG_B if contexts is not None:
-            return Shape(
+            return OutputFormat(
                 format_,
                 PREDICTIONS,
                 lambda r: mtrag.generation_record(r.query, r.answer, contexts[r.query.query_id]),
@@ -52,10 +54,10 @@ def shape_of(
     raise ConfigError(f"a run over an index is not written as {format_.value}")
 
 
-def longeval_shape(settings: Settings) -> Shape:
+def longeval_format(settings: Settings) -> OutputFormat:
     """TREC RAG 2025's format 1, which LongEval takes."""
     team_id, run_id = settings.output.team_id, run_id_of(settings)
-    return Shape(
+    return OutputFormat(
         Format.LONGEVAL,
         RESPONSES,
         lambda result: trec_rag.record(result.query, result.answer, team_id=team_id, run_id=run_id),

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Protocol
 
 from ccrag.config import Settings
-from ccrag.engine.index import IndexFacts
+from ccrag.engine.index import IndexInfo
 from ccrag.errors import InputError
 from ccrag.pipeline.state import Failure
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.files import PROVENANCE, entry_of, prompt_of, write_files
 from ccrag.runs.identity import RunIdentity, run_identity
-from ccrag.runs.journal import FILE_NAME, Entry, Journal
-from ccrag.runs.output_formats import PREDICTIONS, RESPONSES, Shape, longeval_shape
+from ccrag.runs.journal import FILE_NAME, Journal, JournalEntry
+from ccrag.runs.output_formats import PREDICTIONS, RESPONSES, OutputFormat, longeval_format
 from ccrag.runs.status import RunState, kept_entries, other_run, run_status
 from ccrag.types import Query, Result
 
@@ -42,16 +42,16 @@ class Answers(Protocol):
     """Whatever answers the queries of a run: a `Pipeline`, or `GivenContexts`."""
 
     @property
-    def index(self) -> "HasFacts": ...
+    def index(self) -> "HasIndexInfo": ...
 
     def run(self, queries: Sequence[Query]) -> Iterator[Result | Failure]: ...
 
 
-class HasFacts(Protocol):
+class HasIndexInfo(Protocol):
     """An index, or what stands in its place."""
 
     @property
-    def facts(self) -> IndexFacts: ...
+    def info(self) -> IndexInfo: ...
 
 
 def run_queries(
@@ -62,7 +62,7 @@ def run_queries(
     *,
     resume: bool = False,
     overwrite: bool = False,
-    shape: Shape | None = None,
+    output_format: OutputFormat | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> RunReport:
     """
@@ -84,15 +84,19 @@ def run_queries(
         EngineError: the engine failed; what was answered is in the journal.
     """
     check_ids(queries)
-    shape = shape or longeval_shape(settings)
-    identity = run_identity(settings, pipeline.index.facts, queries, file_format=shape.format)
-    if _is_finished(out, identity, shape, resume=resume, overwrite=overwrite):
+    output_format = output_format or longeval_format(settings)
+    identity = run_identity(
+        settings, pipeline.index.info, queries, file_format=output_format.format
+    )
+    if _is_finished(out, identity, output_format, resume=resume, overwrite=overwrite):
         return finished_earlier(out, len(queries))
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     journal_path = out / FILE_NAME
     # A run that was written without a journal, by a batch, is gone on with by what its files hold.
     goes_on = resume and not overwrite and not journal_path.exists()
-    earlier = kept_entries(out, shape.name) if goes_on and (out / PROVENANCE).exists() else ()
+    earlier = (
+        kept_entries(out, output_format.name) if goes_on and (out / PROVENANCE).exists() else ()
+    )
     with Journal(journal_path, run_digest=identity.digest, head=identity.head) as journal:
         for kept in earlier:
             journal.append(kept)
@@ -101,7 +105,7 @@ def run_queries(
             journal,
             pipeline,
             queries,
-            lambda result: entry_of(result, settings, shape),
+            lambda result: entry_of(result, settings, output_format),
             on_progress=on_progress,
         )
         written = write_files(
@@ -109,12 +113,12 @@ def run_queries(
             journal.entries(query.query_id for query in queries),
             settings,
             identity=identity.head,
-            facts=pipeline.index.facts,
+            info=pipeline.index.info,
             prompt=prompt_of(settings),
             failures=failures,
-            responses_name=shape.name,
+            responses_name=output_format.name,
         )
-    for name in {RESPONSES, PREDICTIONS} - {shape.name}:
+    for name in {RESPONSES, PREDICTIONS} - {output_format.name}:
         # A folder holds one file of answers: that of the run that was overwritten goes.
         (out / name).unlink(missing_ok=True)
     if not failures:
@@ -148,7 +152,7 @@ def finished_earlier(out: Path, queries: int) -> RunReport:
 
 
 def _is_finished(
-    out: Path, identity: RunIdentity, shape: Shape, *, resume: bool, overwrite: bool
+    out: Path, identity: RunIdentity, output_format: OutputFormat, *, resume: bool, overwrite: bool
 ) -> bool:
     """
     Return whether the run lies finished in `out`; make room for it where that is wanted.
@@ -160,7 +164,9 @@ def _is_finished(
     if overwrite:
         journal.unlink(missing_ok=True)
         return False
-    status = run_status(out, identity.digest, parts=identity.parts, responses_name=shape.name)
+    status = run_status(
+        out, identity.digest, parts=identity.parts, responses_name=output_format.name
+    )
     if status.blocks:
         raise other_run(out, status)
     if status.state is RunState.UNFINISHED and not resume:
@@ -186,7 +192,7 @@ def answer_into(
     journal: Journal,
     pipeline: Answers,
     queries: Sequence[Query],
-    entry: Callable[[Result], Entry],
+    entry: Callable[[Result], JournalEntry],
     *,
     on_progress: Callable[[int], None],
 ) -> list[Failure]:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from ccrag.types import Part
+from ccrag.types import WeightedText
 
 CJK = (
     "\u1100-\u11ff\u3005\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -157,10 +157,12 @@ def _bigrams(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)]
 
 
-def content_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
+def content_parts(parts: Sequence[WeightedText]) -> tuple[WeightedText, ...]:
     """Return `parts` without stop words and without parts of nothing else, or as they are."""
     kept = (
-        Part(" ".join(word for word in runs(part.text) if word not in STOP_WORDS), part.weight)
+        WeightedText(
+            " ".join(word for word in runs(part.text) if word not in STOP_WORDS), part.weight
+        )
         for part in parts
     )
     return tuple(part for part in kept if part.text) or tuple(parts)

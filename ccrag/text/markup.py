@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
 from ccrag.text.analysis import content_parts
-from ccrag.types import JSON, Part, Passage, SectionPath
+from ccrag.types import JSON, Passage, SectionPath, WeightedText
 
 PLAIN_VERSION = 1
 """Part of an index's fingerprint: raise it when the same passage would be found by other words."""
@@ -145,13 +145,13 @@ def searched_fields(passages: Sequence[Passage]) -> list[JSON]:
     ]
 
 
-def query_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
+def query_parts(parts: Sequence[WeightedText]) -> tuple[WeightedText, ...]:
     """
     Return what is searched for of a question: `searched`, without the words that only ask.
 
     A question of nothing else is searched as it is.
     """
-    asked = (Part(_asked(text), weight) for text, weight in parts)
+    asked = (WeightedText(_asked(text), weight) for text, weight in parts)
     return content_parts(tuple(asked)) if any(text.strip() for text, _ in parts) else tuple(parts)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ccrag.answering.answerability import Features
+from ccrag.answering.answerability import AnswerabilityFeatures
 from ccrag.answering.calibration import Calibration
 from ccrag.config import PipelineSettings
 from ccrag.errors import InputError
@@ -20,14 +20,14 @@ from ccrag.evaluation.abstention_metrics import (
 )
 from ccrag.evaluation.mtrag import conversation_of
 from ccrag.evaluation.significance import Comparison
-from ccrag.pipeline.abstention import Measuring
+from ccrag.pipeline.abstention import FeatureExtractor
 from ccrag.pipeline.calibrations import made_with
 from ccrag.pipeline.pipeline import Pipeline
-from ccrag.pipeline.state import Failure, Way
+from ccrag.pipeline.state import Failure, QueryState
 from ccrag.training.logistic import (
     SEED,
     Fitted,
-    Judged,
+    JudgedQuery,
     fit,
     held_out,
     held_out_by,
@@ -40,7 +40,7 @@ THRESHOLDS = (0.3, 0.5, 0.7)
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class HeldOutDecisions:
     """What a decision is worth on queries that it was not learnt from."""
 
     sample: Sample
@@ -74,13 +74,13 @@ class Worth:
 
 def measure(
     pipeline: Pipeline,
-    measuring: Measuring,
+    extractor: FeatureExtractor,
     queries: Sequence[Query],
     *,
     on_progress: Callable[[int], None] = lambda _: None,
-) -> dict[QueryId, Features]:
+) -> dict[QueryId, AnswerabilityFeatures]:
     """
-    Return the features of each query's way.
+    Return the features of each query.
 
     Args:
         pipeline: one that writes nothing, see `opening.open_to_calibrate`.
@@ -88,14 +88,14 @@ def measure(
     Raises:
         CcragError: whatever kept a query from its evidence; a calibration leaves none out.
     """
-    found: dict[QueryId, Features] = {}
+    found: dict[QueryId, AnswerabilityFeatures] = {}
 
-    def watch(stage: str, ways: Sequence[Way]) -> None:
+    def on_stage(stage: str, states: Sequence[QueryState]) -> None:
         if stage == "evidence":
-            ids = [way.query_id for way in ways]
-            found.update(zip(ids, measuring.features(ways), strict=True))
+            ids = [state.query_id for state in states]
+            found.update(zip(ids, extractor.features(states), strict=True))
 
-    for done, outcome in enumerate(pipeline.run(queries, watch=watch), start=1):
+    for done, outcome in enumerate(pipeline.run(queries, on_stage=on_stage), start=1):
         if isinstance(outcome, Failure):
             raise outcome.error
         on_progress(done)
@@ -103,12 +103,12 @@ def measure(
 
 
 def calibrate(
-    features: Mapping[QueryId, Features],
+    features: Mapping[QueryId, AnswerabilityFeatures],
     queries: Sequence[Query],
     answerable: Mapping[QueryId, bool],
     *,
     seed: int = SEED,
-) -> tuple[Fitted, Worth]:
+) -> tuple[Fitted, HeldOutDecisions]:
     """
     Return what is learnt from all queries that are judged, and what that is worth on others.
 
@@ -119,7 +119,7 @@ def calibrate(
     if not judged:
         raise InputError("it is known of none of the queries whether its candidates answer it")
     sample = sample_of(
-        Judged(
+        JudgedQuery(
             query.query_id,
             conversation_of(query.query_id),
             features[query.query_id],
@@ -129,7 +129,7 @@ def calibrate(
     )
     fitted = fit(sample, seed=seed)
     rest = [query for query in queries if query.query_id not in answerable]
-    return fitted, Worth(
+    return fitted, HeldOutDecisions(
         sample=sample,
         said=held_out(sample, seed=seed),
         by_collection=_by_collection(sample, judged),
@@ -138,7 +138,11 @@ def calibrate(
 
 
 def calibration_from(
-    fitted: Fitted, worth: Worth, settings: PipelineSettings, *, nli: str | None = None
+    fitted: Fitted,
+    held_out: HeldOutDecisions,
+    settings: PipelineSettings,
+    *,
+    nli: str | None = None,
 ) -> Calibration:
     """Return what is written into a file."""
     return Calibration(
@@ -147,7 +151,7 @@ def calibration_from(
         weights=fitted.weights,
         intercept=fitted.intercept,
         nli=nli,
-        figures=_figures(worth),
+        figures=_figures(held_out),
     )
 
 
@@ -159,7 +163,7 @@ def _by_collection(sample: Sample, judged: Sequence[Query]) -> dict[str, tuple[S
     return {kind: (part, said[None, :]) for kind, part, said in held_out_by(sample, kinds)}
 
 
-def _said_of(fitted: Fitted, sample: Sample, features: Sequence[Features]) -> Array:
+def _said_of(fitted: Fitted, sample: Sample, features: Sequence[AnswerabilityFeatures]) -> Array:
     values = np.array([[found[name] for name in sample.names] for found in features])
     ids = tuple(map(str, range(len(features))))
     rest = Sample(
@@ -172,18 +176,18 @@ def _said_of(fitted: Fitted, sample: Sample, features: Sequence[Features]) -> Ar
     return probabilities(fitted, rest)
 
 
-def _figures(worth: Worth) -> JSON:
+def _figures(held_out: HeldOutDecisions) -> JSON:
     """For whoever reads the file."""
     found = {
         f"from {threshold:g}": {
-            name: round(figure.value, 4) for name, figure in worth.at(threshold).figures.items()
+            name: round(figure.value, 4) for name, figure in held_out.at(threshold).figures.items()
         }
         for threshold in THRESHOLDS
     }
     return {
-        "queries": len(worth.sample.query_ids),
-        "unanswerable": int(worth.sample.unanswerable.sum()),
+        "queries": len(held_out.sample.query_ids),
+        "unanswerable": int(held_out.sample.unanswerable.sum()),
         "held out": found,
-        "accuracy of never abstaining": round(worth.never().figures["accuracy"].value, 4),
-        "pairs ranked right": round(worth.ranked_right(), 4),
+        "accuracy of never abstaining": round(held_out.never().figures["accuracy"].value, 4),
+        "pairs ranked right": round(held_out.ranked_right(), 4),
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ccrag.answering.answerability import Features
+from ccrag.answering.answerability import AnswerabilityFeatures
 from ccrag.answering.calibration import Weight
 from ccrag.errors import InputError
 from ccrag.evaluation.abstention_metrics import Array, Sample
@@ -30,13 +30,13 @@ _ITERATIONS, _SETTLED = 100, 1e-10
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedQuery:
     """A query of which it is known whether its candidates answer it."""
 
     query_id: QueryId
     group: str
     """Queries of one group are learnt from or held back together."""
-    features: Features
+    features: AnswerabilityFeatures
     unanswerable: bool
 
 
@@ -49,7 +49,7 @@ class Fitted:
     penalty: float
 
 
-def sample_of(judged: Iterable[Judged]) -> Sample:
+def sample_of(judged: Iterable[JudgedQuery]) -> Sample:
     """
     Return judged queries ready to be learnt from.
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ccrag.corpus.faults import RecordPlace
 from ccrag.corpus.fields import as_ids, required_field
-from ccrag.corpus.records import Place, RecordError, at, read_records
+from ccrag.corpus.records import RecordError, at, read_records
 from ccrag.errors import InputError, InvariantError
 from ccrag.text.sections import split_sections
 from ccrag.text.tokens import TokenCounter
@@ -25,7 +26,7 @@ from ccrag.units.links import LinkFinder
 UNITS_VERSION = 1
 """Part of an index's fingerprint: raise it when the same documents would give other units."""
 
-Documents = Callable[[], Iterable[Document]]
+ReadDocuments = Callable[[], Iterable[Document]]
 """Reads the collection, again at every call, in any order."""
 
 
@@ -51,7 +52,7 @@ class Units(Protocol):
         ...
 
 
-def make_units(documents: Documents, rules: UnitRules, count: TokenCounter) -> Units:
+def make_units(documents: ReadDocuments, rules: UnitRules, count: TokenCounter) -> Units:
     """
     Group a collection by `rules`.
 
@@ -76,7 +77,7 @@ def make_units(documents: Documents, rules: UnitRules, count: TokenCounter) -> U
 
 
 def read_graph(
-    documents: Documents, rules: UnitRules, count: TokenCounter
+    documents: ReadDocuments, rules: UnitRules, count: TokenCounter
 ) -> tuple[LinkGraph, LinkFinder]:
     """Return the links of a collection, and what found them: names first, then the texts."""
     finder = LinkFinder((document.doc_id, document.title) for document in documents())
@@ -211,7 +212,7 @@ def regroup(parts: Sequence[UnitPart], *, max_tokens: int, versions_together: bo
     )
 
 
-def _from_file(documents: Documents, rules: UnitRules) -> list[Group]:
+def _from_file(documents: ReadDocuments, rules: UnitRules) -> list[Group]:
     """Return the groups of the grouping file, checked against the collection."""
     if rules.file is None:
         raise InvariantError("a grouping file is not named")
@@ -246,7 +247,7 @@ def file_digest(path: Path) -> str:
         raise InputError(f"cannot be read: {error.strerror}", path=path) from error
 
 
-def read_groups(path: Path) -> Iterator[tuple[Place, Group]]:
+def read_groups(path: Path) -> Iterator[tuple[RecordPlace, Group]]:
     """
     Yield the groups of a file: one record a unit, its `doc_ids` in reading order.
 
@@ -254,7 +255,7 @@ def read_groups(path: Path) -> Iterator[tuple[Place, Group]]:
         InputError: a record without a list of ids, or that cannot be read.
     """
     for number, fields in read_records(path):
-        place = Place(path, number)
+        place = RecordPlace(path, number)
         if isinstance(fields, RecordError):
             raise at(place, fields)
         try:

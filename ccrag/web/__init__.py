@@ -1,5 +1,5 @@
 """
-HTTP API, page and MCP server over indexes; all three ask the same `desk`.
+HTTP API, page and MCP server over indexes; all three ask the same `service`.
 
     access        tokens, and what their bearers may read
     problems      every error as the same typed answer

@@ -20,7 +20,7 @@ from typing import Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from ccrag.config import Section
+from ccrag.config import SettingsSection
 from ccrag.errors import ConfigError
 from ccrag.types import DocId
 
@@ -61,7 +61,7 @@ LOCAL = Caller("local")
 """Everybody, on loopback without tokens."""
 
 
-class _Token(Section):
+class _Token(SettingsSection):
     """One token as the file states it."""
 
     token: str | None = None
@@ -86,7 +86,7 @@ class _Token(Section):
         return self.sha256 or _digest(self.token or "")
 
 
-class _TokenFile(Section):
+class _TokenFile(SettingsSection):
     tokens: dict[str, _Token] = Field(min_length=1)
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from ccrag.pipeline.state import Watch, unwatched
+from ccrag.pipeline.state import StageCallback, no_op
 from ccrag.types import Answer, DocId, Evidence, Passage
 from ccrag.web.access import Caller
 from ccrag.web.cursors import read_document_cursor, read_offset_cursor, write_cursor
 from ccrag.web.problems import ProblemError, not_available
-from ccrag.web.service import Desk, Question
+from ccrag.web.service import AskedQuestion, QueryService
 
 SNIPPET_CHARS = 280
 SPAN_CHARS = 6_000
@@ -58,7 +58,7 @@ class FoundPassages(BaseModel):
     hint: str | None = None
 
 
-class EvidenceSpan(BaseModel):
+class AgentEvidence(BaseModel):
     """A sentence of a document: `text` is the document's text at `start:end`, exactly."""
 
     doc_id: str
@@ -72,7 +72,7 @@ class EvidenceSpan(BaseModel):
 class FoundEvidence(BaseModel):
     """Sentences that may answer, best first."""
 
-    evidence: list[EvidenceSpan]
+    evidence: list[AgentEvidence]
     next_cursor: str | None
     hint: str | None = None
 
@@ -90,7 +90,7 @@ class ReadSpan(BaseModel):
     next_start: int | None = Field(description="Where it goes on; null: all is here.")
 
 
-class ListedDocument(BaseModel):
+class AgentDocument(BaseModel):
     """A document."""
 
     doc_id: str
@@ -98,14 +98,14 @@ class ListedDocument(BaseModel):
     date: str | None
 
 
-class ListedDocuments(BaseModel):
+class AgentDocuments(BaseModel):
     """Documents of the session, and where the list goes on."""
 
-    documents: list[ListedDocument]
+    documents: list[AgentDocument]
     next_cursor: str | None
 
 
-class Source(BaseModel):
+class AgentSource(BaseModel):
     """The words a sentence rests on."""
 
     doc_id: str
@@ -114,18 +114,18 @@ class Source(BaseModel):
     quote: str
 
 
-class AnsweredSentence(BaseModel):
+class AgentSentence(BaseModel):
     """A sentence of an answer."""
 
     text: str
-    sources: list[Source]
+    sources: list[AgentSource]
 
 
-class Answered(BaseModel):
+class AgentAnswer(BaseModel):
     """An answer, or that the documents have none."""
 
     abstained: bool
-    sentences: list[AnsweredSentence]
+    sentences: list[AgentSentence]
     hint: str | None = None
 
 
@@ -152,8 +152,8 @@ def narrowed(caller: Caller, index: str, doc_ids: tuple[DocId, ...] | None) -> C
 class AgentTools:
     """The tools, each over the session it is given; safe for threads."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, service: QueryService) -> None:
+        self._service = service
 
     def search_candidates(
         self,
@@ -162,13 +162,13 @@ class AgentTools:
         *,
         limit: int,
         cursor: str | None,
-        watch: Watch = unwatched,
+        on_stage: StageCallback = no_op,
     ) -> FoundPassages:
         """The best passages for `query`; see `mcp_server` for what an agent is told."""
         at = read_offset_cursor(cursor, most=REACH)
         last = min(at + limit, REACH)
-        result, best = self._desk.search(
-            session.caller, _question(session, query), top_n=last, watch=watch
+        result, best = self._service.search(
+            session.caller, _question(session, query), top_n=last, on_stage=on_stage
         )
         hits = list(enumerate(result.ranking.hits[:last], start=1))[at:]
         found = [_found(rank, best[hit.passage_id]) for rank, hit in hits]
@@ -186,11 +186,11 @@ class AgentTools:
         *,
         limit: int,
         cursor: str | None,
-        watch: Watch = unwatched,
+        on_stage: StageCallback = no_op,
     ) -> FoundEvidence:
         """Sentences that may answer `question`."""
         at = read_offset_cursor(cursor, most=REACH)
-        result = self._desk.answer(session.caller, _question(session, question), watch)
+        result = self._service.answer(session.caller, _question(session, question), on_stage)
         evidence = result.answer.evidence
         page = evidence[at : at + limit]
         return FoundEvidence(
@@ -208,7 +208,7 @@ class AgentTools:
         Raises:
             ProblemError: no such document in the session, or no such span in it.
         """
-        document, passages = self._desk.passages(session.caller, session.index, doc_id)
+        document, passages = self._service.passages(session.caller, session.index, doc_id)
         touched = [at for at, p in enumerate(passages) if p.start < end and start < p.end]
         if not touched or start >= end:
             raise ProblemError(
@@ -233,9 +233,9 @@ class AgentTools:
 
     def list_documents(
         self, session: Session, title: str, *, limit: int, cursor: str | None
-    ) -> ListedDocuments:
+    ) -> AgentDocuments:
         """The session's documents, by title."""
-        page = self._desk.documents(
+        page = self._service.documents(
             session.caller,
             session.index,
             text=title,
@@ -243,24 +243,24 @@ class AgentTools:
             after=read_document_cursor(cursor, title),
         )
         listed = [
-            ListedDocument(doc_id=d.doc_id, title=d.title, date=d.date) for d in page.documents
+            AgentDocument(doc_id=d.doc_id, title=d.title, date=d.date) for d in page.documents
         ]
-        return ListedDocuments(documents=listed, next_cursor=write_cursor(page.after))
+        return AgentDocuments(documents=listed, next_cursor=write_cursor(page.after))
 
-    def ask(self, session: Session, question: str, watch: Watch = unwatched) -> Answered:
+    def ask(self, session: Session, question: str, on_stage: StageCallback = no_op) -> AgentAnswer:
         """An answer with its sources."""
-        answer = self._desk.answer(session.caller, _question(session, question), watch).answer
+        answer = self._service.answer(session.caller, _question(session, question), on_stage).answer
         sentences = [
-            AnsweredSentence(
+            AgentSentence(
                 text=sentence.text,
                 sources=[
-                    Source(doc_id=e.doc_id, start=e.start, end=e.end, quote=e.text)
+                    AgentSource(doc_id=e.doc_id, start=e.start, end=e.end, quote=e.text)
                     for e in answer.evidence_of(sentence)
                 ],
             )
             for sentence in answer.sentences
         ]
-        return Answered(
+        return AgentAnswer(
             abstained=answer.abstained,
             sentences=sentences,
             hint=_hint(answer),
@@ -276,8 +276,8 @@ def _hint(answer: Answer) -> str | None:
     return None
 
 
-def _question(session: Session, text: str) -> Question:
-    return Question(session.index, text, None, session.pipeline)
+def _question(session: Session, text: str) -> AskedQuestion:
+    return AskedQuestion(session.index, text, None, session.pipeline)
 
 
 def _found(rank: int, passage: Passage) -> FoundPassage:
@@ -293,8 +293,8 @@ def _found(rank: int, passage: Passage) -> FoundPassage:
     )
 
 
-def _evidence(item: Evidence, passage: Passage) -> EvidenceSpan:
-    return EvidenceSpan(
+def _evidence(item: Evidence, passage: Passage) -> AgentEvidence:
+    return AgentEvidence(
         doc_id=item.doc_id,
         title=passage.title,
         section=_section(passage),

@@ -11,15 +11,15 @@ from ccrag.web.answers import json_response
 from ccrag.web.ask_events import answered, ask_json, in_turn, search_json, searched, streamed
 from ccrag.web.cursors import read_document_cursor, write_cursor
 from ccrag.web.problems import MEDIA_TYPE
-from ccrag.web.service import Question
+from ccrag.web.service import AskedQuestion
 from ccrag.web.spans import parted, read_spans
 from ccrag.web.state import Asking, State
 
 MAX_CHARS = 1_000_000
-Code = int | str
+StatusCode = int | str
 
 
-def problems(*statuses: int) -> dict[Code, dict[str, Any]]:
+def problems(*statuses: int) -> dict[StatusCode, dict[str, Any]]:
     """OpenAPI's word on the errors of an address, besides those any may have."""
     every = {401, 403, 408, 422, 429, 503, 504, *statuses}
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
@@ -55,27 +55,27 @@ router = APIRouter(prefix="/api", tags=["api"])
 Name = Annotated[str, Query(min_length=1, max_length=80, examples=["demo"])]
 
 
-@router.get("/indexes", responses={200: {"model": schemas.Indexes}, **problems()})
+@router.get("/indexes", responses={200: {"model": schemas.IndexList}, **problems()})
 async def indexes(request: Request, state: State, caller: Asking) -> Response:
     """The indexes the caller may ask, and the pipelines each was built for."""
-    found = await in_turn(request, lambda _: state.desk.indexes(caller))
+    found = await in_turn(request, lambda _: state.service.indexes(caller))
     told = [
         {"name": c.name, "documents": c.documents, "pipelines": list(c.pipelines)} for c in found
     ]
     return json_response({"indexes": told})
 
 
-@router.get("/pipelines", responses={200: {"model": schemas.Pipelines}, **problems()})
+@router.get("/pipelines", responses={200: {"model": schemas.PipelineList}, **problems()})
 async def pipelines(state: State, caller: Asking) -> Response:
     """The named pipelines a request may choose."""
     told = [
-        {"name": name, "summary": settings.summary, "default": name == state.shelf.default}
-        for name, settings in state.shelf.pipelines.items()
+        {"name": name, "summary": settings.summary, "default": name == state.registry.default}
+        for name, settings in state.registry.pipelines.items()
     ]
     return json_response({"pipelines": told})
 
 
-@router.get("/documents", responses={200: {"model": schemas.Documents}, **problems(404, 409)})
+@router.get("/documents", responses={200: {"model": schemas.DocumentList}, **problems(404, 409)})
 async def documents(
     request: Request,
     state: State,
@@ -90,7 +90,8 @@ async def documents(
     """The documents of an index that the caller may read, by title or by id."""
     cursor = read_document_cursor(after, title)
     page = await in_turn(
-        request, lambda _: state.desk.documents(caller, index, text=title, size=limit, after=cursor)
+        request,
+        lambda _: state.service.documents(caller, index, text=title, size=limit, after=cursor),
     )
     listed = [{"doc_id": d.doc_id, "title": d.title, "date": d.date} for d in page.documents]
     return json_response({"documents": listed, "next": write_cursor(page.after)})
@@ -116,7 +117,7 @@ async def document(
 ) -> Response:
     """A document's text, exactly as it was indexed, with spans of it highlighted."""
     spans = read_spans(span or ())
-    found = await in_turn(request, lambda _: state.desk.document(caller, index, doc_id))
+    found = await in_turn(request, lambda _: state.service.document(caller, index, doc_id))
     end = min(len(found.text), start + chars)
     parts = parted(found.text, spans, start=start, end=end)
     told = {
@@ -144,7 +145,7 @@ async def search(
     """Rank the passages of the candidate documents."""
     question = question_of(body)
     result, best = await searched(request, state, caller, question, top_n=body.top)
-    name = question.pipeline or state.shelf.default
+    name = question.pipeline or state.registry.default
     return json_response(search_json(result, best, question, name, explain=body.explain))
 
 
@@ -153,7 +154,7 @@ async def ask(request: Request, state: State, caller: Asking, body: schemas.AskR
     """Answer a question from the candidate documents, or abstain."""
     question = question_of(body)
     result = await answered(request, state, caller, question)
-    name = question.pipeline or state.shelf.default
+    name = question.pipeline or state.registry.default
     return json_response(ask_json(result, question, name, explain=body.explain))
 
 
@@ -174,7 +175,7 @@ async def ask_stream(
 ) -> Response:
     """Answer a question and tell of each stage as it ends, as server-sent events."""
     question = question_of(body)
-    name = question.pipeline or state.shelf.default
+    name = question.pipeline or state.registry.default
 
     def show(result: Any) -> JSON:
         return ask_json(result, question, name, explain=body.explain)
@@ -182,9 +183,9 @@ async def ask_stream(
     return await streamed(request, state, caller, question, show)
 
 
-def question_of(body: schemas.AskRequest | schemas.SearchRequest) -> Question:
+def question_of(body: schemas.AskRequest | schemas.SearchRequest) -> AskedQuestion:
     """Return the question of a request."""
     named = body.candidates
     doc_ids = tuple(named) if isinstance(named, list) else None
     collection = named.collection if isinstance(named, schemas.CollectionCandidates) else None
-    return Question(body.index, body.text, doc_ids, body.pipeline, collection)
+    return AskedQuestion(body.index, body.text, doc_ids, body.pipeline, collection)

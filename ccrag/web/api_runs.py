@@ -10,7 +10,7 @@ from ccrag.web.access import Caller
 from ccrag.web.answers import json_response
 from ccrag.web.api import problems
 from ccrag.web.ask_events import in_turn
-from ccrag.web.comparison import ComparedQuery, Comparison, Side, compare
+from ccrag.web.comparison import QueryDifference, RunComparison, RunOutcome, compare
 from ccrag.web.problems import ProblemError
 from ccrag.web.state import Asking, ServerState, State
 
@@ -29,7 +29,7 @@ def check_runs(caller: Caller) -> None:
         raise ProblemError("unknown_run", "no such run or experiment is available")
 
 
-@router.get("/runs", responses={200: {"model": schemas.Runs}, **problems()})
+@router.get("/runs", responses={200: {"model": schemas.RunList}, **problems()})
 async def runs(request: Request, state: State, caller: Asking) -> Response:
     """The runs and experiments the server shows."""
     if not caller.unrestricted:
@@ -48,7 +48,7 @@ async def runs(request: Request, state: State, caller: Asking) -> Response:
     )
 
 
-@router.get("/run", responses={200: {"model": schemas.Run}, **problems(404)})
+@router.get("/run", responses={200: {"model": schemas.RunDetails}, **problems(404)})
 async def run(request: Request, state: State, caller: Asking, name: RunName) -> Response:
     """A run's queries, each with what it cited."""
     check_runs(caller)
@@ -124,7 +124,7 @@ async def compare_runs(
     )
 
 
-def compared_runs(state: ServerState, left: str, right: str, measure: str | None) -> Comparison:
+def compared_runs(state: ServerState, left: str, right: str, measure: str | None) -> RunComparison:
     """
     Two runs side by side, by what the experiment that holds both has measured.
 
@@ -140,7 +140,7 @@ def compared_runs(state: ServerState, left: str, right: str, measure: str | None
     )
 
 
-def _compared_json(query: ComparedQuery) -> JSON:
+def _compared_json(query: QueryDifference) -> JSON:
     return {
         "query_id": query.query_id,
         "query": query.query,
@@ -153,7 +153,7 @@ def _compared_json(query: ComparedQuery) -> JSON:
     }
 
 
-def _side_json(side: Side) -> JSON:
+def _side_json(side: RunOutcome) -> JSON:
     return {
         "answered": side.answered,
         "abstained": side.abstained,

@@ -21,7 +21,7 @@ from ccrag.web.mcp_server import McpEndpoint
 from ccrag.web.middleware import LOOPBACK_HOSTS, Authorised, Guarded, Limited, Observed
 from ccrag.web.page import routes_ask, routes_runs, routes_session
 from ccrag.web.page.render import problem_page
-from ccrag.web.problems import Code, ProblemError, problem_of
+from ccrag.web.problems import ProblemCode, ProblemError, problem_of
 from ccrag.web.state import ServerState, is_trusted
 
 log = logging.getLogger("ccrag.web")
@@ -31,13 +31,13 @@ PUBLIC = ("/health", "/ready", "/api/openapi.json", "/sign-in", "/sign-out", "/s
 """Addresses that need no token; elsewhere a request without one ends before its body is read."""
 FORM_BYTES = 64 * 1024
 """What a form holds around its file."""
-_CODES: dict[int, Code] = {
+_CODES: dict[int, ProblemCode] = {
     404: "not_found",
     405: "method_not_allowed",
     408: "too_slow",
     413: "too_large",
 }
-_DETAILS: dict[Code, str] = {
+_DETAILS: dict[ProblemCode, str] = {
     "not_found": "no such address; see /api/openapi.json",
     "method_not_allowed": "this address does not take that method",
     "too_slow": "the request's body came too slowly; send it again",
@@ -107,10 +107,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             yield
     finally:
         cleaning.cancel()
-        await state.upload_gate.close()
-        await state.gate.close()
+        await state.upload_workers.close()
+        await state.workers.close()
         await asyncio.to_thread(state.uploads.drop_all)
-        await asyncio.to_thread(state.link.close)
+        await asyncio.to_thread(state.connection.close)
 
 
 async def _clean_up(state: ServerState) -> None:
@@ -167,7 +167,7 @@ def _describe_problems(app: FastAPI) -> None:
         components = document.setdefault("components", {}).setdefault("schemas", {})
         for unused in ("HTTPValidationError", "ValidationError"):
             components.pop(unused, None)
-        components["Problem"] = schemas.Problem.model_json_schema()
+        components["Problem"] = schemas.ProblemDetails.model_json_schema()
         return document
 
     app.openapi = described  # type: ignore[method-assign]

@@ -10,15 +10,15 @@ from fastapi.sse import format_sse_event
 from starlette.responses import StreamingResponse
 
 from ccrag.errors import CcragError
-from ccrag.pipeline.state import Watch, Way
+from ccrag.pipeline.state import QueryState, StageCallback
 from ccrag.runs.provenance import answer_json, passage_json, trace_json
 from ccrag.types import JSON, Passage, PassageId, Result
 from ccrag.web.access import Caller
 from ccrag.web.logs import request_id
 from ccrag.web.problems import ProblemError, problem_of
-from ccrag.web.service import Question
+from ccrag.web.service import AskedQuestion
 from ccrag.web.state import ServerState, is_trusted, note, state_of
-from ccrag.web.worker_pool import Gate
+from ccrag.web.worker_pool import WorkerPool
 
 T = TypeVar("T")
 Event = tuple[str, JSON]
@@ -33,7 +33,9 @@ async def gone(request: Request) -> None:
         pass
 
 
-async def in_turn(request: Request, work: Callable[[Watch], T], *, gate: Gate | None = None) -> T:
+async def in_turn(
+    request: Request, work: Callable[[StageCallback], T], *, workers: WorkerPool | None = None
+) -> T:
     """
     Return what `work` gives once it is the caller's turn; it ends when the caller goes away.
 
@@ -43,13 +45,13 @@ async def in_turn(request: Request, work: Callable[[Watch], T], *, gate: Gate | 
     Raises:
         ProblemError: too many wait, it took too long, or the caller is gone.
     """
-    chosen = gate or state_of(request).gate
+    chosen = workers or state_of(request).workers
     caller: Caller = request.state.caller
     return await chosen.run(work, owner=caller.name, gone=lambda: gone(request))
 
 
 async def answered(
-    request: Request, state: ServerState, caller: Caller, question: Question
+    request: Request, state: ServerState, caller: Caller, question: AskedQuestion
 ) -> Result:
     """
     Return the answer to a question; its work ends when the caller goes away.
@@ -60,8 +62,8 @@ async def answered(
     """
     note(request, index=question.index, pipeline=question.pipeline or "")
 
-    def work(watch: Watch) -> Result:
-        return state.desk.answer(caller, question, watch)
+    def work(on_stage: StageCallback) -> Result:
+        return state.service.answer(caller, question, on_stage)
 
     result = await in_turn(request, work)
     note(request, **_facts(result))
@@ -69,7 +71,7 @@ async def answered(
 
 
 async def searched(
-    request: Request, state: ServerState, caller: Caller, question: Question, *, top_n: int
+    request: Request, state: ServerState, caller: Caller, question: AskedQuestion, *, top_n: int
 ) -> tuple[Result, Mapping[PassageId, Passage]]:
     """
     Return the ranking for a question with its best passages.
@@ -79,8 +81,8 @@ async def searched(
     """
     note(request, index=question.index, pipeline=question.pipeline or "")
 
-    def work(watch: Watch) -> tuple[Result, Mapping[PassageId, Passage]]:
-        return state.desk.search(caller, question, top_n=top_n, watch=watch)
+    def work(on_stage: StageCallback) -> tuple[Result, Mapping[PassageId, Passage]]:
+        return state.service.search(caller, question, top_n=top_n, on_stage=on_stage)
 
     result, best = await in_turn(request, work)
     note(request, **_facts(result))
@@ -91,7 +93,7 @@ async def streamed(
     request: Request,
     state: ServerState,
     caller: Caller,
-    question: Question,
+    question: AskedQuestion,
     show: Callable[[Result], JSON],
 ) -> StreamingResponse:
     """
@@ -104,18 +106,18 @@ async def streamed(
     loop = asyncio.get_running_loop()
     events: asyncio.Queue[Event] = asyncio.Queue()
 
-    def watch(stage: str, ways: Sequence[Way]) -> None:
-        if not ways or any(way.error for way in ways):
+    def on_stage(stage: str, states: Sequence[QueryState]) -> None:
+        if not states or any(state.error for state in states):
             return  # the problem follows
-        event = ("stage", stage_json(stage, ways))
+        event = ("stage", stage_json(stage, states))
         loop.call_soon_threadsafe(events.put_nowait, event)
 
     async def work() -> None:
         try:
-            result = await state.gate.run(
-                lambda look: state.desk.answer(caller, question, look),
+            result = await state.workers.run(
+                lambda look: state.service.answer(caller, question, look),
                 owner=caller.name,
-                watch=watch,
+                on_stage=on_stage,
             )
         except (ProblemError, CcragError) as error:
             problem = problem_of(error, detailed=is_trusted(request))
@@ -158,23 +160,23 @@ async def _sent(
         task.cancel()  # the caller may be gone before the answer is there
 
 
-def stage_json(stage: str, ways: Sequence[Way]) -> JSON:
+def stage_json(stage: str, states: Sequence[QueryState]) -> JSON:
     """Return what is known of a query after a stage."""
-    [way] = ways
-    told: JSON = {"stage": stage, "seconds": round(way.seconds[stage], 6)}
+    [state] = states
+    told: JSON = {"stage": stage, "seconds": round(state.seconds[stage], 6)}
     match stage:
         case "variants":
-            told["variants"] = [{"name": v.name, "text": v.text} for v in way.variants]
+            told["variants"] = [{"name": v.name, "text": v.text} for v in state.variants]
         case "lists" | "feedback":
-            told["lists"] = [{"stage": r.stage, "hits": len(r)} for r in way.lists]
-        case "fusion" | "rerank" if way.ranking is not None:
-            told["best"] = [hit.passage_id for hit in way.ranking.hits[:5]]
+            told["lists"] = [{"stage": r.stage, "hits": len(r)} for r in state.lists]
+        case "fusion" | "rerank" if state.ranking is not None:
+            told["best"] = [hit.passage_id for hit in state.ranking.hits[:5]]
         case "select":
-            told["selected"] = len(way.selected)
+            told["selected"] = len(state.selected)
     return told
 
 
-def ask_json(result: Result, question: Question, pipeline: str, *, explain: bool) -> JSON:
+def ask_json(result: Result, question: AskedQuestion, pipeline: str, *, explain: bool) -> JSON:
     """Return the API's answer."""
     head = {"index": question.index, "pipeline": pipeline}
     return {**head, **answer_json(result), **(trace_json(result) if explain else {})}
@@ -183,7 +185,7 @@ def ask_json(result: Result, question: Question, pipeline: str, *, explain: bool
 def search_json(
     result: Result,
     best: Mapping[PassageId, Passage],
-    question: Question,
+    question: AskedQuestion,
     pipeline: str,
     *,
     explain: bool,

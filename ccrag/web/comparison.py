@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ccrag.types import JSON, QueryId
-from ccrag.web.run_store import Figures, RunRecord
+from ccrag.web.run_store import RunFigures, RunRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class RunOutcome:
     """What one run did with a query."""
 
     answered: bool
@@ -23,13 +23,13 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedQuery:
+class QueryDifference:
     """A query in both runs."""
 
     query_id: QueryId
     query: str
-    left: Side
-    right: Side
+    left: RunOutcome
+    right: RunOutcome
 
     @property
     def same_answer(self) -> bool:
@@ -55,14 +55,14 @@ class ComparedQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """Two runs over the queries of either."""
 
     left: str
     right: str
     measure: str | None
     measures: tuple[str, ...]
-    queries: tuple[ComparedQuery, ...]
+    queries: tuple[QueryDifference, ...]
     """Those first that differ most: by the measure, else by answer, references and reading."""
 
     @property
@@ -75,9 +75,9 @@ def compare(
     left: RunRecord,
     right: RunRecord,
     *,
-    figures: tuple[Figures, Figures] = ({}, {}),
+    figures: tuple[RunFigures, RunFigures] = ({}, {}),
     measure: str | None = None,
-) -> Comparison:
+) -> RunComparison:
     """
     Two runs, side by side.
 
@@ -89,7 +89,7 @@ def compare(
     chosen = measure if measure in measures else next(iter(measures), None)
     ids = dict.fromkeys([*left.queries, *right.queries])
     queries = [
-        ComparedQuery(
+        QueryDifference(
             query_id,
             _text(query_id, left, right),
             _side(left.queries.get(query_id), _figure(figures[0], chosen, query_id)),
@@ -97,10 +97,12 @@ def compare(
         )
         for query_id in ids
     ]
-    return Comparison(left.name, right.name, chosen, measures, tuple(sorted(queries, key=_order)))
+    return RunComparison(
+        left.name, right.name, chosen, measures, tuple(sorted(queries, key=_order))
+    )
 
 
-def _order(query: ComparedQuery) -> tuple[float, bool, bool, float, float]:
+def _order(query: QueryDifference) -> tuple[float, bool, bool, float, float]:
     difference = query.difference
     return (
         -abs(difference) if difference is not None else 0.0,
@@ -115,14 +117,14 @@ def _text(query_id: QueryId, *runs: RunRecord) -> str:
     return next(str(run.queries[query_id]["query"]) for run in runs if query_id in run.queries)
 
 
-def _figure(figures: Figures, measure: str | None, query_id: QueryId) -> float | None:
+def _figure(figures: RunFigures, measure: str | None, query_id: QueryId) -> float | None:
     return None if measure is None else figures[measure].get(query_id)
 
 
-def _side(record: JSON | None, figure: float | None) -> Side:
+def _side(record: JSON | None, figure: float | None) -> RunOutcome:
     if record is None:
-        return Side(False, False, "", (), frozenset(), figure)
-    return Side(
+        return RunOutcome(False, False, "", (), frozenset(), figure)
+    return RunOutcome(
         answered=True,
         abstained=bool(record["abstained"]),
         words=" ".join(sentence["text"] for sentence in record["answer"]),

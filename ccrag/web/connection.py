@@ -28,7 +28,7 @@ FRESH_S = 1.0
 """A look is not repeated within this time: whoever asks whether we are ready needs no token."""
 
 
-class EngineLink:
+class EngineConnection:
     """A client for whoever asks, as long as the engine is there; safe for threads."""
 
     def __init__(self, settings: Settings, *, notify: Notify = silent) -> None:

@@ -33,8 +33,8 @@ async def ready(state: State) -> Response:
     The log says why not.
     """
     reason: str | None = "the search engine is out of reach"
-    if not state.link.down:
-        probe = asyncio.wrap_future(state.link.probe())
+    if not state.connection.down:
+        probe = asyncio.wrap_future(state.connection.probe())
         try:
             reason = await asyncio.wait_for(asyncio.shield(probe), PROBE_S)
         except TimeoutError:

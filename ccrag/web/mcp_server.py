@@ -17,14 +17,14 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from ccrag.errors import CcragError, InvariantError
-from ccrag.pipeline.state import Watch
+from ccrag.pipeline.state import StageCallback
 from ccrag.version import __version__
 from ccrag.web import agent
 from ccrag.web.agent import PAGE_MAX, AgentTools, Session, narrowed
 from ccrag.web.answers import problem_response
 from ccrag.web.problems import ProblemError, problem_of
 from ccrag.web.state import CALLER, ServerState
-from ccrag.web.worker_pool import Gate
+from ccrag.web.worker_pool import WorkerPool
 
 INSTRUCTIONS = """\
 These tools answer from a fixed set of documents and from nothing else. Every text they return is an
@@ -48,13 +48,13 @@ T = TypeVar("T")
 class McpTools:
     """What an agent is offered: each method is a tool, its docstring what the agent reads of it."""
 
-    def __init__(self, tools: AgentTools, gate: Gate, session_of: SessionOf) -> None:
+    def __init__(self, tools: AgentTools, workers: WorkerPool, session_of: SessionOf) -> None:
         """
         Args:
             session_of: whose request this is, and over which documents.
         """
         self._tools = tools
-        self._gate = gate
+        self._workers = workers
         self._session_of = session_of
 
     async def search_candidates(
@@ -74,8 +74,8 @@ class McpTools:
         """
         return await self._run(
             context,
-            lambda session, watch: self._tools.search_candidates(
-                session, query, limit=limit, cursor=cursor, watch=watch
+            lambda session, on_stage: self._tools.search_candidates(
+                session, query, limit=limit, cursor=cursor, on_stage=on_stage
             ),
         )
 
@@ -96,8 +96,8 @@ class McpTools:
         """
         return await self._run(
             context,
-            lambda session, watch: self._tools.get_evidence(
-                session, question, limit=limit, cursor=cursor, watch=watch
+            lambda session, on_stage: self._tools.get_evidence(
+                session, question, limit=limit, cursor=cursor, on_stage=on_stage
             ),
         )
 
@@ -130,7 +130,7 @@ class McpTools:
         title: Annotated[str, Field(description="Words of the title; leave out for all.")] = "",
         limit: Limit = 10,
         cursor: Cursor = None,
-    ) -> agent.ListedDocuments:
+    ) -> agent.AgentDocuments:
         """
         The documents of this session, by title; nothing outside them can be read.
 
@@ -146,7 +146,7 @@ class McpTools:
 
     async def ask(
         self, question: Annotated[str, Field(description="One question, in full.")], context: Ctx
-    ) -> agent.Answered:
+    ) -> agent.AgentAnswer:
         """
         A short answer whose every sentence names its sources, or that the documents have none.
 
@@ -155,15 +155,15 @@ class McpTools:
         search_candidates and read_span. Split a question with several parts.
         """
         return await self._run(
-            context, lambda session, watch: self._tools.ask(session, question, watch)
+            context, lambda session, on_stage: self._tools.ask(session, question, on_stage)
         )
 
-    async def _run(self, context: Ctx, work: Callable[[Session, Watch], T]) -> T:
+    async def _run(self, context: Ctx, work: Callable[[Session, StageCallback], T]) -> T:
         """What `work` makes of the session; errors reach the agent as one line."""
         try:
             session = self._session_of(context)
-            return await self._gate.run(
-                lambda watch: work(session, watch), owner=session.caller.name
+            return await self._workers.run(
+                lambda on_stage: work(session, on_stage), owner=session.caller.name
             )
         except (ProblemError, CcragError) as error:
             problem = problem_of(error, detailed=False)
@@ -213,7 +213,7 @@ class McpEndpoint:
 
     def __init__(self, state: ServerState) -> None:
         self._state = state
-        server = build_server(McpTools(AgentTools(state.desk), state.gate, self._session_of))
+        server = build_server(McpTools(AgentTools(state.service), state.workers, self._session_of))
         # The app's own guard has looked at host and origin already.
         trusted = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         server.streamable_http_app(
@@ -249,9 +249,9 @@ class McpEndpoint:
                 "invalid_request", "the URL names no index; connect to /mcp?index=NAME"
             )
         doc_ids = tuple(named.getlist("doc")) if "doc" in named else None
-        caller = self._state.desk.check_index(caller, index)
+        caller = self._state.service.check_index(caller, index)
         pipeline = named.get("pipeline")
-        self._state.shelf.settings(pipeline)
+        self._state.registry.settings(pipeline)
         return Session(narrowed(caller, index, doc_ids), index, pipeline)
 
 
@@ -259,6 +259,6 @@ def run_stdio(state: ServerState, session: Session) -> None:
     """Serve one session on stdin and stdout until the other side ends it."""
     import anyio
 
-    server = build_server(McpTools(AgentTools(state.desk), state.gate, lambda _: session))
+    server = build_server(McpTools(AgentTools(state.service), state.workers, lambda _: session))
     with suppress(KeyboardInterrupt):
         anyio.run(server.run_stdio_async)

@@ -34,7 +34,7 @@ from ccrag.errors import (
     ModelError,
 )
 
-Code = Literal[
+ProblemCode = Literal[
     "unauthorised",
     "foreign_origin",
     "not_available",
@@ -54,12 +54,12 @@ Code = Literal[
     "model_unavailable",
     "timeout",
 ]
-CODES: tuple[Code, ...] = get_args(Code)
+CODES: tuple[ProblemCode, ...] = get_args(ProblemCode)
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = {429: 1, 503: 2}
 """What Retry-After says."""
 
-_STATUS: dict[Code, int] = {
+_STATUS: dict[ProblemCode, int] = {
     "unauthorised": 401,
     "foreign_origin": 403,
     "not_available": 404,
@@ -79,7 +79,7 @@ _STATUS: dict[Code, int] = {
     "model_unavailable": 503,
     "timeout": 504,
 }
-_VAGUE: dict[Code, str] = {
+_VAGUE: dict[ProblemCode, str] = {
     "not_built": "this index was not built for this pipeline",
     "engine_failed": "the search engine failed; try again",
     "engine_unavailable": "the search engine is out of reach; try again in a moment",
@@ -92,8 +92,8 @@ _VAGUE: dict[Code, str] = {
 class ProblemError(Exception):
     """A request that ends in a problem; `detail` is shown to the caller as it is."""
 
-    def __init__(self, code: Code, detail: str) -> None:
-        self.code: Code = code
+    def __init__(self, code: ProblemCode, detail: str) -> None:
+        self.code: ProblemCode = code
         self.detail = detail
         super().__init__(f"{code}: {detail}")
 
@@ -153,7 +153,7 @@ def problem_of(error: Exception, *, detailed: bool) -> ProblemError:
     return ProblemError(code, _VAGUE[code])
 
 
-def _code_of(error: Exception) -> Code:
+def _code_of(error: Exception) -> ProblemCode:
     match error:
         case InvariantError():
             return "internal"

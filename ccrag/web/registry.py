@@ -9,22 +9,26 @@ from ccrag.config.load import load_settings, pipeline_names
 from ccrag.engine.indexes import ListedIndex, ListedPage, find_documents, list_indexes
 from ccrag.engine.names import documents_alias
 from ccrag.errors import EngineDownError, EngineError, IndexMissingError
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 from ccrag.pipeline.factory import Models, find_index
 from ccrag.pipeline.pipeline import Pipeline
 from ccrag.types import Candidates
-from ccrag.web.connection import EngineLink
+from ccrag.web.connection import EngineConnection
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError, unknown_index
 
 T = TypeVar("T")
 
 
-class Shelf:
+class IndexRegistry:
     """What can be asked; safe for threads."""
 
     def __init__(
-        self, pipelines: Mapping[str, Settings], default: str, link: EngineLink, metrics: Metrics
+        self,
+        pipelines: Mapping[str, Settings],
+        default: str,
+        connection: EngineConnection,
+        metrics: Metrics,
     ) -> None:
         """
         Open nothing yet.
@@ -35,12 +39,12 @@ class Shelf:
         """
         self.pipelines = dict(pipelines)
         self.default = default
-        self.link = link
+        self.connection = connection
         self._metrics = metrics
         self._models = Models()
         self._open: dict[tuple[str, str], Pipeline] = {}
         self._lock = Lock()
-        link.on_return(self._forget_all)
+        connection.on_return(self._forget_all)
         metrics.watch_vectors(self._models.encoding_counts)
 
     def settings(self, pipeline: str | None) -> Settings:
@@ -57,32 +61,32 @@ class Shelf:
 
     def indexes(self) -> list[ListedIndex]:
         """Return every index of the engine, by name."""
-        with self.link.watching():
-            return list_indexes(self.link.client())
+        with self.connection.watching():
+            return list_indexes(self.connection.client())
 
-    def fitting(self, facts: ListedIndex) -> list[str]:
+    def fitting(self, info: ListedIndex) -> list[str]:
         """Return the names of the pipelines that an index has been indexed for."""
         return [
             name
             for name, settings in self.pipelines.items()
-            if recipe_of(settings).fits(facts.recipes)
+            if index_spec(settings).fits(info.specs)
         ]
 
     def alike(self, pipeline: str | None) -> list[str]:
         """Return the names of the pipelines that need nothing else of an index than this one."""
-        stored = recipe_of(self.settings(pipeline)).stored
-        return [name for name, other in self.pipelines.items() if recipe_of(other).fits(stored)]
+        stored = index_spec(self.settings(pipeline)).stored
+        return [name for name, other in self.pipelines.items() if index_spec(other).fits(stored)]
 
-    def facts(self, index: str) -> ListedIndex:
+    def info(self, index: str) -> ListedIndex:
         """
         Return one index.
 
         Raises:
             ProblemError: there is none of this name.
         """
-        for facts in self.indexes():
-            if facts.name == index:
-                return facts
+        for info in self.indexes():
+            if info.name == index:
+                return info
         raise unknown_index()
 
     def listed(
@@ -95,8 +99,8 @@ class Shelf:
         after: tuple[object, ...] | None,
     ) -> ListedPage:
         """Return a page of an index's documents; see `engine.indexes.find_documents`."""
-        with self.link.watching():
-            client = self.link.client()
+        with self.connection.watching():
+            client = self.connection.client()
             try:
                 return find_documents(
                     client, documents_alias(index), candidates, text=text, size=size, after=after
@@ -115,7 +119,7 @@ class Shelf:
             CcragError: the work's, or the pipeline cannot be opened.
         """
         settings = self.settings(pipeline)
-        with self.link.watching():
+        with self.connection.watching():
             opened = self._pipeline(index, settings)
             try:
                 return work(opened)
@@ -124,7 +128,7 @@ class Shelf:
             except EngineError:
                 self._forget(index, settings.name)
                 again = self._pipeline(index, settings)
-                if again.index.facts == opened.index.facts:
+                if again.index.info == opened.index.info:
                     raise
                 return work(again)
 
@@ -138,7 +142,7 @@ class Shelf:
         for name, pipeline in list(self._open):
             if name == index:
                 return pipeline
-        fitting = self.fitting(self.facts(index))
+        fitting = self.fitting(self.info(index))
         if not fitting:
             raise ProblemError(
                 "not_built", "this index was not built for any pipeline offered here"
@@ -155,12 +159,12 @@ class Shelf:
         key = (index, settings.name)
         kept = self._open.get(key)
         self._metrics.count_cache("pipelines", hits=int(kept is not None), misses=int(kept is None))
-        if kept is not None and not self.link.down:
+        if kept is not None and not self.connection.down:
             return kept
         try:
-            opened_index = find_index(self.link.client(), index, settings)
+            opened_index = find_index(self.connection.client(), index, settings)
         except IndexMissingError:
-            self.facts(index)  # not there at all: said in other words
+            self.info(index)  # not there at all: said in other words
             raise
         opened = self._models.pipeline(settings, opened_index)
         with self._lock:

@@ -21,7 +21,7 @@ KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class RunHead:
+class StoredRunHead:
     """A run in a list; its name is its folder's path below the root."""
 
     name: str
@@ -44,7 +44,7 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ExperimentHead:
+class StoredExperimentHead:
     """An experiment in a list."""
 
     name: str
@@ -52,11 +52,11 @@ class ExperimentHead:
     has_report: bool
 
 
-Figures = Mapping[str, Mapping[QueryId, float]]
+RunFigures = Mapping[str, Mapping[QueryId, float]]
 """Measure → query → figure."""
 
 
-class Records:
+class RunStore:
     """The runs below one folder; safe for threads."""
 
     def __init__(self, root: Path | None) -> None:
@@ -65,20 +65,20 @@ class Records:
         self._kept: OrderedDict[tuple[Path, int], Any] = OrderedDict()
         self._lock = Lock()
 
-    def runs(self) -> list[RunHead]:
+    def runs(self) -> list[StoredRunHead]:
         """Return all runs, by name."""
         found = [
-            RunHead(self._name(folder), _count(folder), self._experiment_of(folder))
+            StoredRunHead(self._name(folder), _count(folder), self._experiment_of(folder))
             for folder in self._folders()
             if (folder / PROVENANCE).is_file()
         ]
         return sorted(found, key=lambda run: run.name)
 
-    def experiments(self, runs: Sequence[RunHead]) -> list[ExperimentHead]:
+    def experiments(self, runs: Sequence[StoredRunHead]) -> list[StoredExperimentHead]:
         """Return all experiments, by name, each with those of `runs` that are part of it."""
         return sorted(
             (
-                ExperimentHead(
+                StoredExperimentHead(
                     name := self._name(folder),
                     tuple(run.name for run in runs if run.experiment == name),
                     (folder / REPORT).is_file(),
@@ -89,7 +89,7 @@ class Records:
             key=lambda experiment: experiment.name,
         )
 
-    def listed(self) -> tuple[list[RunHead], list[ExperimentHead]]:
+    def listed(self) -> tuple[list[StoredRunHead], list[StoredExperimentHead]]:
         """Return all runs and all experiments, the folders' files counted once."""
         runs = self.runs()
         return runs, self.experiments(runs)
@@ -114,7 +114,7 @@ class Records:
         except (KeyError, TypeError) as error:
             raise _damaged(name) from error
 
-    def figures(self, name: str) -> Figures:
+    def figures(self, name: str) -> RunFigures:
         """
         Return what an experiment measured of one of its runs; nothing of a run that is in none.
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ccrag.web.problems import Code
+from ccrag.web.problems import ProblemCode
 
 MAX_ID_CHARS = 480
 DocIdField = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS)]
@@ -58,7 +58,7 @@ class AskRequest(BaseModel):
     explain: bool = Field(False, description="Add variants, every ranking, notes and seconds.")
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """What every error looks like (RFC 9457)."""
 
     model_config = ConfigDict(
@@ -78,12 +78,12 @@ class Problem(BaseModel):
     type: str
     title: str
     status: int
-    code: Code
+    code: ProblemCode
     detail: str
     request_id: str
 
 
-class Place(BaseModel):
+class PassagePlace(BaseModel):
     """A passage: where its text stands, in code points of the document."""
 
     passage_id: str
@@ -95,7 +95,7 @@ class Place(BaseModel):
     end: int
 
 
-class Hit(Place):
+class PassageHit(PassagePlace):
     """A ranked passage."""
 
     rank: int = Field(ge=1)
@@ -103,7 +103,7 @@ class Hit(Place):
     text: str
 
 
-class Sentence(BaseModel):
+class SentenceSchema(BaseModel):
     """A sentence of an answer."""
 
     text: str
@@ -125,7 +125,7 @@ class EvidenceSpan(BaseModel):
     score: float
 
 
-class Way(BaseModel):
+class SearchTrace(BaseModel):
     """How the passages were found; with `explain` only."""
 
     variants: list[dict[str, str]] | None = None
@@ -137,16 +137,16 @@ class Way(BaseModel):
     calls: list[dict[str, Any]] | None = None
 
 
-class SearchResponse(Way):
+class SearchResponse(SearchTrace):
     """The best passages of the candidates."""
 
     index: str
     pipeline: str
     query: str
-    hits: list[Hit]
+    hits: list[PassageHit]
 
 
-class Strength(BaseModel):
+class EvidenceStrength(BaseModel):
     """How far the evidence of an answer matches the question, as far as words and cosines tell."""
 
     level: Literal["strong", "weak", "none"]
@@ -157,7 +157,7 @@ class Strength(BaseModel):
     missing: list[str] = Field(description="Content words that the evidence does not hold.")
 
 
-class AskResponse(Way):
+class AskResponse(SearchTrace):
     """An answer whose every sentence leads back to the characters of a document."""
 
     index: str
@@ -165,16 +165,18 @@ class AskResponse(Way):
     query_id: str
     query: str
     abstained: bool
-    strength: Strength | None = Field(
+    strength: EvidenceStrength | None = Field(
         description="How far the evidence matches the question; null: nobody looked."
     )
-    answer: list[Sentence]
+    answer: list[SentenceSchema]
     references: list[str] = Field(description="Cited documents, each once.")
     evidence: list[EvidenceSpan]
-    read: list[Place] = Field(description="Passages the answer was read from, in reading order.")
+    read: list[PassagePlace] = Field(
+        description="Passages the answer was read from, in reading order."
+    )
 
 
-class Index(BaseModel):
+class ReadIndex(BaseModel):
     """An index as far as the caller may read it."""
 
     name: str
@@ -182,13 +184,13 @@ class Index(BaseModel):
     pipelines: list[str] = Field(description="Pipelines it has been indexed for.")
 
 
-class Indexes(BaseModel):
+class IndexList(BaseModel):
     """What can be asked."""
 
-    indexes: list[Index]
+    indexes: list[ReadIndex]
 
 
-class Pipeline(BaseModel):
+class NamedPipeline(BaseModel):
     """A named setting of all stages."""
 
     name: str
@@ -196,10 +198,10 @@ class Pipeline(BaseModel):
     default: bool
 
 
-class Pipelines(BaseModel):
+class PipelineList(BaseModel):
     """How can be asked."""
 
-    pipelines: list[Pipeline]
+    pipelines: list[NamedPipeline]
 
 
 class ListedDocument(BaseModel):
@@ -210,7 +212,7 @@ class ListedDocument(BaseModel):
     date: str | None
 
 
-class Documents(BaseModel):
+class DocumentList(BaseModel):
     """A page of documents."""
 
     documents: list[ListedDocument]
@@ -256,7 +258,7 @@ class Health(BaseModel):
     status: Literal["ok", "unavailable"]
 
 
-class RunHead(BaseModel):
+class RunSummary(BaseModel):
     """A run in a list."""
 
     name: str = Field(description="Its folder below the one the server shows.")
@@ -264,7 +266,7 @@ class RunHead(BaseModel):
     experiment: str | None
 
 
-class ExperimentHead(BaseModel):
+class ExperimentSummary(BaseModel):
     """An experiment in a list."""
 
     name: str
@@ -272,11 +274,11 @@ class ExperimentHead(BaseModel):
     has_report: bool
 
 
-class Runs(BaseModel):
+class RunList(BaseModel):
     """What has been run."""
 
-    runs: list[RunHead]
-    experiments: list[ExperimentHead]
+    runs: list[RunSummary]
+    experiments: list[ExperimentSummary]
 
 
 class RunQueryHead(BaseModel):
@@ -288,7 +290,7 @@ class RunQueryHead(BaseModel):
     references: list[str]
 
 
-class Run(BaseModel):
+class RunDetails(BaseModel):
     """A run."""
 
     name: str
@@ -298,16 +300,16 @@ class Run(BaseModel):
     failures: list[dict[str, str]]
 
 
-class RunQuery(Way):
+class RunQuery(SearchTrace):
     """A query of a run, as provenance.json has it."""
 
     query_id: str
     query: str
     abstained: bool
-    answer: list[Sentence]
+    answer: list[SentenceSchema]
     references: list[str]
     evidence: list[EvidenceSpan]
-    read: list[Place]
+    read: list[PassagePlace]
 
 
 class RunSide(BaseModel):

@@ -12,16 +12,16 @@ from ccrag.engine.client import Notify
 from ccrag.errors import ConfigError
 from ccrag.web.access import Access, read_access
 from ccrag.web.app import create_app
-from ccrag.web.connection import EngineLink
+from ccrag.web.connection import EngineConnection
 from ccrag.web.logs import log_to_stderr
 from ccrag.web.metrics import Metrics
-from ccrag.web.registry import Shelf, offered_pipelines
-from ccrag.web.run_store import Records
-from ccrag.web.service import Desk
+from ccrag.web.registry import IndexRegistry, offered_pipelines
+from ccrag.web.run_store import RunStore
+from ccrag.web.service import QueryService
 from ccrag.web.socket_limits import limited_protocol
 from ccrag.web.state import ServerState
 from ccrag.web.uploads import Uploads
-from ccrag.web.worker_pool import Gate
+from ccrag.web.worker_pool import WorkerPool
 
 GRACE_S = 10
 """How long requests under way may go on after the server was told to end."""
@@ -46,22 +46,24 @@ def open_server(
     check_host(chosen.host, access)
     pipelines, default = offered_pipelines(chosen.pipelines, pipeline, overrides)
     metrics = Metrics()
-    link = EngineLink(settings, notify=notify)
-    shelf = Shelf(pipelines, default, link, metrics)
+    connection = EngineConnection(settings, notify=notify)
+    registry = IndexRegistry(pipelines, default, connection, metrics)
     per_caller = chosen.uploads_per_caller if access.needs_token else None
-    uploads = Uploads(chosen, shelf, per_caller=per_caller)
+    uploads = Uploads(chosen, registry, per_caller=per_caller)
     uploads.drop_leftovers()
-    gate = partial(Gate, timeout_s=chosen.timeout_s, metrics=metrics, shared=access.needs_token)
+    workers = partial(
+        WorkerPool, timeout_s=chosen.timeout_s, metrics=metrics, shared=access.needs_token
+    )
     return ServerState(
         settings=chosen,
         access=access,
-        link=link,
-        shelf=shelf,
+        connection=connection,
+        registry=registry,
         uploads=uploads,
-        records=Records(chosen.runs),
-        desk=Desk(chosen, shelf, uploads, metrics),
-        gate=gate(concurrency=chosen.concurrency, waiting=chosen.waiting),
-        upload_gate=gate(concurrency=chosen.readers, waiting=chosen.uploads),
+        records=RunStore(chosen.runs),
+        service=QueryService(chosen, registry, uploads, metrics),
+        workers=workers(concurrency=chosen.concurrency, waiting=chosen.waiting),
+        upload_workers=workers(concurrency=chosen.readers, waiting=chosen.uploads),
         metrics=metrics,
     )
 

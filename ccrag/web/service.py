@@ -19,18 +19,18 @@ from ccrag.errors import (
     some_ids,
 )
 from ccrag.pipeline.pipeline import Pipeline
-from ccrag.pipeline.state import Watch, unwatched
+from ccrag.pipeline.state import StageCallback, no_op
 from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query, Result
 from ccrag.web.access import Caller
 from ccrag.web.connection import UPLOAD_PREFIX
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError, not_available, unknown_index
-from ccrag.web.registry import Shelf
+from ccrag.web.registry import IndexRegistry
 from ccrag.web.uploads import Uploads
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedQuestion:
     """What a caller asks, as it came."""
 
     index: str
@@ -43,7 +43,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class ReadableIndex:
     """An index as far as a caller may read it."""
 
     name: str
@@ -51,18 +51,20 @@ class Readable:
     pipelines: tuple[str, ...]
 
 
-class Desk:
+class QueryService:
     """Answers callers; safe for threads."""
 
     def __init__(
-        self, settings: ServeSettings, shelf: Shelf, uploads: Uploads, metrics: Metrics
+        self, settings: ServeSettings, registry: IndexRegistry, uploads: Uploads, metrics: Metrics
     ) -> None:
         self.settings = settings
-        self.shelf = shelf
+        self.registry = registry
         self.uploads = uploads
         self.metrics = metrics
 
-    def answer(self, caller: Caller, question: Question, watch: Watch = unwatched) -> Result:
+    def answer(
+        self, caller: Caller, question: AskedQuestion, on_stage: StageCallback = no_op
+    ) -> Result:
         """
         Return the answer to a question.
 
@@ -70,12 +72,17 @@ class Desk:
             ProblemError: too large, or something the caller may not read or that is not there.
             CcragError: the engine or a model failed.
         """
-        result = self._ask(caller, question, watch, answering=True)
+        result = self._ask(caller, question, on_stage, answering=True)
         self.metrics.count_answer(self._pipeline(question), abstained=result.answer.abstained)
         return result
 
     def search(
-        self, caller: Caller, question: Question, *, top_n: int, watch: Watch = unwatched
+        self,
+        caller: Caller,
+        question: AskedQuestion,
+        *,
+        top_n: int,
+        on_stage: StageCallback = no_op,
     ) -> tuple[Result, Mapping[PassageId, Passage]]:
         """
         Return the ranking for a question, and its best `top_n` passages with their text.
@@ -83,12 +90,12 @@ class Desk:
         Raises:
             ProblemError, CcragError: as `answer`.
         """
-        result = self._ask(caller, question, watch, answering=False)
+        result = self._ask(caller, question, on_stage, answering=False)
         best = [hit.passage_id for hit in result.ranking.hits[:top_n]]
         missing = [passage_id for passage_id in best if passage_id not in result.passages]
         found = dict(result.passages)
         if missing:
-            found |= self.shelf.using(
+            found |= self.registry.using(
                 question.index, question.pipeline, lambda p: p.index.passages(missing)
             )
         return result, {passage_id: found[passage_id] for passage_id in best}
@@ -103,9 +110,9 @@ class Desk:
         caller = self.check_index(caller, index)
         if not caller.may_read(index, doc_id):
             raise not_available()
-        found = self.shelf.using(
+        found = self.registry.using(
             index,
-            self.shelf.any_pipeline(index),
+            self.registry.any_pipeline(index),
             lambda p: p.index.documents(Candidates.whole_index(), [doc_id]),
         )
         if doc_id not in found:
@@ -121,9 +128,9 @@ class Desk:
         """
         document = self.document(caller, index, doc_id)
         only = Query(ONE_QUESTION, doc_id, Candidates.of([doc_id], query_id=ONE_QUESTION))
-        passages = self.shelf.using(
+        passages = self.registry.using(
             index,
-            self.shelf.any_pipeline(index),
+            self.registry.any_pipeline(index),
             lambda p: p.index.candidate_passages(only),
         )
         return document, sorted(passages, key=lambda passage: passage.ordinal)
@@ -151,14 +158,14 @@ class Desk:
             candidates = Candidates.of(allowed, query_id=ONE_QUESTION)
         else:
             return ListedPage((), None)
-        return self.shelf.listed(index, candidates, text=text, size=size, after=after)
+        return self.registry.listed(index, candidates, text=text, size=size, after=after)
 
-    def indexes(self, caller: Caller) -> list[Readable]:
+    def indexes(self, caller: Caller) -> list[ReadableIndex]:
         """Return the indexes the caller may open, counted as far as they may be read."""
         return [
-            self._readable(caller, facts)
-            for facts in self.shelf.indexes()
-            if not facts.name.startswith(UPLOAD_PREFIX) and caller.may_open(facts.name)
+            self._readable(caller, info)
+            for info in self.registry.indexes()
+            if not info.name.startswith(UPLOAD_PREFIX) and caller.may_open(info.name)
         ]
 
     def check_index(self, caller: Caller, index: str) -> Caller:
@@ -183,24 +190,26 @@ class Desk:
             raise unknown_index()
         return caller
 
-    def _readable(self, caller: Caller, facts: ListedIndex) -> Readable:
-        allowed = caller.allowed(facts.name)
-        count = facts.documents
+    def _readable(self, caller: Caller, info: ListedIndex) -> ReadableIndex:
+        allowed = caller.allowed(info.name)
+        count = info.documents
         if allowed is not None:
-            count = len(self._held(facts.name, self.shelf.any_pipeline(facts.name), allowed))
-        return Readable(facts.name, count, tuple(self.shelf.fitting(facts)))
+            count = len(self._held(info.name, self.registry.any_pipeline(info.name), allowed))
+        return ReadableIndex(info.name, count, tuple(self.registry.fitting(info)))
 
-    def _ask(self, caller: Caller, question: Question, watch: Watch, *, answering: bool) -> Result:
+    def _ask(
+        self, caller: Caller, question: AskedQuestion, on_stage: StageCallback, *, answering: bool
+    ) -> Result:
         self._check_size(question)
         caller = self.check_index(caller, question.index)
         query = Query(ONE_QUESTION, question.text, self._candidates(caller, question))
 
         def work(pipeline: Pipeline) -> Result:
             ask = pipeline.answer if answering else pipeline.search
-            return ask(query, watch=watch)
+            return ask(query, on_stage=on_stage)
 
         try:
-            result = self.shelf.using(question.index, question.pipeline, work)
+            result = self.registry.using(question.index, question.pipeline, work)
         except UnknownDocumentError as error:
             raise self._unknown(caller, question, error) from error
         except EngineError as error:
@@ -209,7 +218,7 @@ class Desk:
         self.metrics.count_stages(self._pipeline(question), result.trace.seconds)
         return result
 
-    def _check_size(self, question: Question) -> None:
+    def _check_size(self, question: AskedQuestion) -> None:
         limit = self.settings.max_query_chars
         if len(question.text) > limit:
             raise ProblemError("too_large", f"the question may have {limit} characters")
@@ -219,7 +228,7 @@ class Desk:
         if question.doc_ids is not None and len(question.doc_ids) > limit:
             raise ProblemError("too_large", f"a request may name {limit} candidates")
 
-    def _candidates(self, caller: Caller, question: Question) -> Candidates:
+    def _candidates(self, caller: Caller, question: AskedQuestion) -> Candidates:
         """
         Return what is asked for, cut to what may be read; an attempt beyond is refused as a whole.
         """
@@ -247,19 +256,19 @@ class Desk:
     ) -> tuple[DocId, ...]:
         """Return those of `doc_ids` that the index holds."""
         ids = tuple(doc_ids)
-        unknown = self.shelf.using(index, pipeline, lambda p: p.index.unknown(ids))
+        unknown = self.registry.using(index, pipeline, lambda p: p.index.unknown(ids))
         return tuple(doc_id for doc_id in ids if doc_id not in unknown)
 
     def _unknown(
-        self, caller: Caller, question: Question, error: UnknownDocumentError
+        self, caller: Caller, question: AskedQuestion, error: UnknownDocumentError
     ) -> ProblemError:
         if caller.allowed(question.index) is not None:
             return not_available()
         held = f"the index does not hold {some_ids(error.doc_ids)}"
         return ProblemError("not_available", held)
 
-    def _pipeline(self, question: Question) -> str:
-        return question.pipeline or self.shelf.default
+    def _pipeline(self, question: AskedQuestion) -> str:
+        return question.pipeline or self.registry.default
 
 
 def _with_readable_links(document: Document, caller: Caller, index: str) -> Document:

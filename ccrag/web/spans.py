@@ -12,7 +12,7 @@ _SPAN = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A piece of a document; all parts together are its text from the first to the last."""
 
     start: int
@@ -39,22 +39,22 @@ def read_spans(values: Iterable[str]) -> list[Span]:
 
 def parted(
     text: str, spans: Iterable[Span], *, start: int = 0, end: int | None = None
-) -> list[Part]:
+) -> list[TextPart]:
     """
     Return `text[start:end]` in consecutive parts; those inside a span are highlighted.
 
     Overlapping and touching spans become one part; what of a span lies outside is left out.
     """
     last = len(text) if end is None else min(end, len(text))
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     at = start
     for low, high in _merged(spans, start, last):
         if at < low:
-            parts.append(Part(at, low, text[at:low], highlighted=False))
-        parts.append(Part(low, high, text[low:high], highlighted=True))
+            parts.append(TextPart(at, low, text[at:low], highlighted=False))
+        parts.append(TextPart(low, high, text[low:high], highlighted=True))
         at = high
     if at < last:
-        parts.append(Part(at, last, text[at:last], highlighted=False))
+        parts.append(TextPart(at, last, text[at:last], highlighted=False))
     return parts
 
 

@@ -9,14 +9,14 @@ from fastapi.security.utils import get_authorization_scheme_param
 
 from ccrag.config import ServeSettings
 from ccrag.web.access import Access, Caller
-from ccrag.web.connection import EngineLink
+from ccrag.web.connection import EngineConnection
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
-from ccrag.web.registry import Shelf
-from ccrag.web.run_store import Records
-from ccrag.web.service import Desk
+from ccrag.web.registry import IndexRegistry
+from ccrag.web.run_store import RunStore
+from ccrag.web.service import QueryService
 from ccrag.web.uploads import Uploads
-from ccrag.web.worker_pool import Gate
+from ccrag.web.worker_pool import WorkerPool
 
 CALLER = "ccrag.caller"
 """Names the entry of a request's scope that holds its caller."""
@@ -31,14 +31,14 @@ class ServerState:
 
     settings: ServeSettings
     access: Access
-    link: EngineLink
-    shelf: Shelf
+    connection: EngineConnection
+    registry: IndexRegistry
     uploads: Uploads
-    records: Records
-    desk: Desk
-    gate: Gate
+    records: RunStore
+    service: QueryService
+    workers: WorkerPool
     """For questions, and all that is quick."""
-    upload_gate: Gate
+    upload_workers: WorkerPool
     """For reading and indexing uploads, so that they take no place of those who ask."""
     metrics: Metrics
 

@@ -28,10 +28,10 @@ async def upload(
     name = file.filename or "upload.txt"
     made = await in_turn(
         request,
-        lambda watch: state.uploads.add(
-            caller.name, name, file.file, pipeline or None, watch=watch
+        lambda on_stage: state.uploads.add(
+            caller.name, name, file.file, pipeline or None, on_stage=on_stage
         ),
-        gate=state.upload_gate,
+        workers=state.upload_workers,
     )
     return json_response(
         {
@@ -39,7 +39,7 @@ async def upload(
             "documents": made.documents,
             "passages": made.passages,
             "notes": list(made.notes),
-            "pipeline": pipeline or state.shelf.default,
+            "pipeline": pipeline or state.registry.default,
             "kept_minutes": state.settings.upload_minutes,
         }
     )

@@ -16,15 +16,15 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from ccrag.config import ServeSettings, Settings
-from ccrag.corpus.in_memory import GivenDocuments
+from ccrag.corpus.in_memory import InMemoryCorpus
 from ccrag.corpus.readers.isolated import ReadLimits, read_isolated
 from ccrag.engine.indexes import drop_index
 from ccrag.errors import EngineError
 from ccrag.indexing.build import index_corpus
-from ccrag.pipeline.state import Watch
+from ccrag.pipeline.state import StageCallback
 from ccrag.web.connection import UPLOAD_PREFIX
 from ccrag.web.problems import ProblemError
-from ccrag.web.registry import Shelf
+from ccrag.web.registry import IndexRegistry
 
 log = logging.getLogger("ccrag.web")
 _UPLOAD = re.compile(rf"{UPLOAD_PREFIX}([0-9a-f]{{8}})-[0-9a-f]{{24}}")
@@ -61,7 +61,7 @@ class Uploads:
     def __init__(
         self,
         settings: ServeSettings,
-        shelf: Shelf,
+        registry: IndexRegistry,
         *,
         per_caller: int | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -73,7 +73,7 @@ class Uploads:
             per_caller: uploads that one caller may keep; None: as many as there may be.
         """
         self._settings = settings
-        self._shelf = shelf
+        self._registry = registry
         self._per_caller = settings.uploads if per_caller is None else per_caller
         self._clock = clock
         _remove_abandoned_folders(Path(tempfile.gettempdir()))
@@ -95,13 +95,19 @@ class Uploads:
         Return the caller's uploads as they came: index, the file's name, and pipelines it fits.
         """
         return [
-            (name, kept.title, self._shelf.alike(kept.pipeline))
+            (name, kept.title, self._registry.alike(kept.pipeline))
             for name, kept in list(self._kept.items())
             if kept.owner == caller
         ]
 
     def add(
-        self, caller: str, file_name: str, content: BinaryIO, pipeline: str | None, *, watch: Watch
+        self,
+        caller: str,
+        file_name: str,
+        content: BinaryIO,
+        pipeline: str | None,
+        *,
+        on_stage: StageCallback,
     ) -> Upload:
         """
         Make a file an index of the caller's own.
@@ -116,13 +122,13 @@ class Uploads:
                 time or memory than an upload may.
         """
         self.drop_old()
-        settings = self._shelf.settings(pipeline)
+        settings = self._registry.settings(pipeline)
         index = f"{UPLOAD_PREFIX}{int(time.time()):x}-{secrets.token_hex(12)}"
         with self._lock:
             self._check_room(caller)
             self._kept[index] = _Kept(caller, file_name, settings.name, self._clock())
         try:
-            return self._index(index, _safe_name(file_name), content, settings, watch)
+            return self._index(index, _safe_name(file_name), content, settings, on_stage)
         except BaseException:
             self._drop(index)
             raise
@@ -149,10 +155,10 @@ class Uploads:
 
     def drop_leftovers(self) -> None:
         """Take those away that a server left behind which could not end as it should."""
-        for facts in self._shelf.indexes():
-            born = _UPLOAD.fullmatch(facts.name)
+        for info in self._registry.indexes():
+            born = _UPLOAD.fullmatch(info.name)
             if born and time.time() - int(born[1], 16) > LEFTOVER_S:
-                self._drop(facts.name)
+                self._drop(info.name)
 
     def _check_room(self, caller: str) -> None:
         """Let a caller go on who may keep one upload more."""
@@ -165,10 +171,15 @@ class Uploads:
             raise ProblemError("too_many_requests", "too many uploads are kept; try again later")
 
     def _index(
-        self, index: str, file_name: str, content: BinaryIO, settings: Settings, watch: Watch
+        self,
+        index: str,
+        file_name: str,
+        content: BinaryIO,
+        settings: Settings,
+        on_stage: StageCallback,
     ) -> Upload:
         def still_wanted() -> None:
-            watch("upload", ())
+            on_stage("upload", ())
 
         limits = ReadLimits(
             self._settings.read_memory_mb,
@@ -184,10 +195,10 @@ class Uploads:
                 limit = self._settings.max_upload_bytes
                 raise ProblemError("too_large", f"an upload may have {limit} bytes")
             read = read_isolated(path, limits, still_wanted=still_wanted)
-        with self._shelf.link.watching():
-            self._shelf.link.client()
+        with self._registry.connection.watching():
+            self._registry.connection.client()
             report = index_corpus(
-                lambda: GivenDocuments(read.documents),
+                lambda: InMemoryCorpus(read.documents),
                 index,
                 settings,
                 still_wanted=still_wanted,
@@ -199,11 +210,11 @@ class Uploads:
         with self._lock:
             self._kept.pop(index, None)
             self._doomed.add(index)
-        self._shelf.forget(index)
+        self._registry.forget(index)
         for doomed in list(self._doomed):
             try:
-                with self._shelf.link.watching():
-                    drop_index(self._shelf.link.client(), doomed)
+                with self._registry.connection.watching():
+                    drop_index(self._registry.connection.client(), doomed)
             except EngineError as error:
                 log.warning("upload not deleted yet", extra={"facts": {"reason": str(error)}})
                 return

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from threading import Event
 from typing import TypeVar
 
-from ccrag.pipeline.state import Watch, Way, unwatched
+from ccrag.pipeline.state import QueryState, StageCallback, no_op
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
 
@@ -32,7 +32,7 @@ async def never_gone() -> None:
     await asyncio.Event().wait()
 
 
-class Gate:
+class WorkerPool:
     """A bounded number of workers, and a bounded queue before them."""
 
     def __init__(
@@ -62,11 +62,11 @@ class Gate:
 
     async def run(
         self,
-        work: Callable[[Watch], T],
+        work: Callable[[StageCallback], T],
         *,
         owner: str,
         gone: Gone = never_gone,
-        watch: Watch = unwatched,
+        on_stage: StageCallback = no_op,
     ) -> T:
         """
         Return what `work` returns; it is handed a watch to call between its stages.
@@ -90,7 +90,7 @@ class Gate:
         self._owners[owner] += 1
         self._metrics.waiting.inc()
         stop = Event()
-        task = asyncio.ensure_future(self._in_turn(work, owner, _stoppable(watch, stop), stop))
+        task = asyncio.ensure_future(self._in_turn(work, owner, _stoppable(on_stage, stop), stop))
         leaving = asyncio.ensure_future(gone())
         try:
             done, _ = await asyncio.wait(
@@ -107,7 +107,7 @@ class Gate:
             task.add_done_callback(_forgotten)
 
     async def _in_turn(
-        self, work: Callable[[Watch], T], owner: str, watch: Watch, stop: Event
+        self, work: Callable[[StageCallback], T], owner: str, on_stage: StageCallback, stop: Event
     ) -> T:
         """Wait for a worker, then work; the place is free again when the work has ended."""
         try:
@@ -119,7 +119,7 @@ class Gate:
                         raise AbandonedError
                     loop = asyncio.get_running_loop()
                     context = copy_context()  # so that logs of the thread name the request
-                    return await loop.run_in_executor(self._pool, context.run, work, watch)
+                    return await loop.run_in_executor(self._pool, context.run, work, on_stage)
                 finally:
                     self._metrics.working.dec()
         finally:
@@ -133,11 +133,11 @@ class Gate:
         await asyncio.to_thread(self._pool.shutdown)
 
 
-def _stoppable(watch: Watch, stop: Event) -> Watch:
-    def look(stage: str, ways: Sequence[Way]) -> None:
+def _stoppable(on_stage: StageCallback, stop: Event) -> StageCallback:
+    def look(stage: str, states: Sequence[QueryState]) -> None:
         if stop.is_set():
             raise AbandonedError
-        watch(stage, ways)
+        on_stage(stage, states)
 
     return look
 

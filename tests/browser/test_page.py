@@ -75,15 +75,15 @@ def test_the_way_is_shown_as_a_picture_and_as_a_table(page: Page) -> None:
     rows = [row.locator("td").all_inner_texts() for row in page.locator(".way tbody tr").all()]
     assert drawn == sum(cell != "–" for row in rows for cell in row)
     assert {row[-1] for row in rows} >= {"1", "2"}
-    facts = dict(
+    info = dict(
         zip(
             page.locator(".facts dt").all_inner_texts(),
             page.locator(".facts dd").all_inner_texts(),
             strict=True,
         )
     )
-    assert facts["original"] == QUESTION
-    assert "rerank" in facts["time"]
+    assert info["original"] == QUESTION
+    assert "rerank" in info["time"]
 
 
 def test_only_chosen_documents_answer(page: Page) -> None:

@@ -8,11 +8,11 @@ from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings, PipelineSettings
 from ccrag.corpus.digests import document_digest
-from ccrag.corpus.in_memory import GivenDocuments
-from ccrag.engine.build import BuildPlan, BuildReport, CutDocument, build
+from ccrag.corpus.in_memory import InMemoryCorpus
+from ccrag.engine.build import BuildPlan, BuildReport, ChunkedDocument, build
 from ccrag.engine.index import Index, open_index
-from ccrag.indexing.passages import cut_documents
-from ccrag.indexing.spec import recipe_of, unit_rules
+from ccrag.indexing.passages import chunked_documents
+from ccrag.indexing.spec import index_spec, unit_rules
 from ccrag.llm.client import Llm
 from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.reranker import Reranker
@@ -26,14 +26,14 @@ ENGINE = EngineSettings()
 
 def cut(
     documents: Iterable[Document], settings: PipelineSettings, encoder: Encoder | None = None
-) -> Iterator[CutDocument]:
-    recipe, documents = recipe_of(settings), list(documents)
-    with GivenDocuments(documents) as given:
+) -> Iterator[ChunkedDocument]:
+    spec, documents = index_spec(settings), list(documents)
+    with InMemoryCorpus(documents) as given:
         counted = [(document, given.edges(document.doc_id)) for document in documents]
-    stored = recipe.vectors is not None
-    done = cut_documents(counted, settings.chunking, encoder, with_vectors=stored)
+    stored = spec.vectors is not None
+    done = chunked_documents(counted, settings.chunking, encoder, with_vectors=stored)
     done = (item._replace(digest=document_digest(item.document)) for item in done)
-    if recipe.units is None:
+    if spec.units is None:
         return done
     units = make_units(lambda: documents, unit_rules(settings), estimate_tokens)
     return (item._replace(parts=units.parts(item.document)) for item in done)
@@ -47,7 +47,7 @@ def build_index(
     *,
     corpus: str | None = None,
     engine: EngineSettings = ENGINE,
-    items: Iterable[CutDocument] | None = None,
+    items: Iterable[ChunkedDocument] | None = None,
     encoder: Encoder | None = None,
 ) -> BuildReport:
     """
@@ -58,20 +58,20 @@ def build_index(
         items: instead of the cut documents, to make them fail.
     """
     settings = settings or PipelineSettings()
-    recipe = recipe_of(settings)
-    if encoder is not None and recipe.needs_encoder:
-        recipe = replace(recipe, encoder=tuple(sorted(encoder_identity(encoder).items())))
+    spec = index_spec(settings)
+    if encoder is not None and spec.needs_encoder:
+        spec = replace(spec, encoder=tuple(sorted(encoder_identity(encoder).items())))
     named = Counter(doc.collection for doc in documents if doc.collection is not None)
-    with GivenDocuments(documents) as given:
+    with InMemoryCorpus(documents) as given:
         corpus, max_edges = corpus or given.fingerprint, given.max_edges
-    plan = BuildPlan(name, corpus, len(documents), max_edges, recipe, named)
+    plan = BuildPlan(name, corpus, len(documents), max_edges, spec, named)
     return build(client, plan, lambda: items or cut(documents, settings, encoder), engine)
 
 
 def opened(client: OpenSearch, name: str, settings: PipelineSettings | None = None) -> Index:
     settings = settings or PipelineSettings()
     command = f"ccrag index PATH... --index {name}"
-    return open_index(client, name, recipe_of(settings), ENGINE, command=command)
+    return open_index(client, name, index_spec(settings), ENGINE, command=command)
 
 
 def pipeline(

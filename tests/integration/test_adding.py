@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from opensearchpy import OpenSearch
 
 from ccrag.config import Settings
-from ccrag.corpus.in_memory import GivenDocuments
+from ccrag.corpus.in_memory import InMemoryCorpus
 from ccrag.engine import bodies
 from ccrag.engine.indexes import drop_index
 from ccrag.engine.stored import leftovers, stored_indices
@@ -21,7 +21,7 @@ from ccrag.errors import EngineError, IndexMismatchError, IndexMissingError, Inp
 from ccrag.indexing.build import add_corpus, index_corpus, open_files
 from ccrag.indexing.delete import delete_documents
 from ccrag.library import Library
-from ccrag.types import Candidates, Document, Part
+from ccrag.types import Candidates, Document, WeightedText
 from tests.fakes import HashEncoder
 from tests.integration.building import opened
 from tests.support import engine_settings
@@ -69,14 +69,14 @@ def engine(engine_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def built(engine: dict[str, Any], name: str, held: Sequence[Document]) -> None:
-    for recipe in RECIPES:
-        chosen = Settings.model_validate({**engine, **recipe})
-        index_corpus(lambda: GivenDocuments(held), name, chosen)
+    for spec in RECIPES:
+        chosen = Settings.model_validate({**engine, **spec})
+        index_corpus(lambda: InMemoryCorpus(held), name, chosen)
 
 
 def added(engine: dict[str, Any], name: str, more: Sequence[Document]) -> Any:
-    chosen = [Settings.model_validate({**engine, **recipe}) for recipe in RECIPES]
-    return add_corpus(lambda: GivenDocuments(more), name, chosen).updated
+    chosen = [Settings.model_validate({**engine, **spec}) for spec in RECIPES]
+    return add_corpus(lambda: InMemoryCorpus(more), name, chosen).updated
 
 
 def without(held: dict[str, Document], gone: set[str]) -> dict[str, Document]:
@@ -91,7 +91,9 @@ def everything(client: OpenSearch, name: str) -> bytes:
     """Facts, stored items, and answers to searches: all that a reader of an index can see."""
     seen: dict[str, Any] = {}
     asked = [
-        bodies.bm25_body([Part(text, 1.0)], Candidates.whole_index(), depth=50, title_weight=0.5)
+        bodies.bm25_body(
+            [WeightedText(text, 1.0)], Candidates.whole_index(), depth=50, title_weight=0.5
+        )
         for text in ("river stone", "heron in the reed", "flood", "alder mud river")
     ]
     [vector] = HashEncoder().encode_queries(["river stone"]).vectors
@@ -149,7 +151,7 @@ HELD = [Document(f"d{n}", "Reeds", f"The heron number{n} stands by the river.") 
 NAMED = ("d0", "d1", "d2", "d3", "d4")
 
 
-def facts(client: OpenSearch, name: str) -> set[str]:
+def info(client: OpenSearch, name: str) -> set[str]:
     """The concrete indices that serve a name."""
     return {item.index for item in stored_indices(client, name)}
 
@@ -159,17 +161,17 @@ def test_other_documents_replace_only_when_told(
     client: OpenSearch, engine: dict[str, Any], index_name: str, given: list[Document]
 ) -> None:
     chosen = Settings.model_validate(engine)
-    index_corpus(lambda: GivenDocuments(HELD), index_name, chosen)
-    before = facts(client, index_name)
+    index_corpus(lambda: InMemoryCorpus(HELD), index_name, chosen)
+    before = info(client, index_name)
     gone = len(HELD) - len({d.doc_id for d in given} & {d.doc_id for d in HELD})
     with pytest.raises(InputError, match=r"serves other documents: 12 now, .*--replace") as raised:
-        index_corpus(lambda: GivenDocuments(given), index_name, chosen)
+        index_corpus(lambda: InMemoryCorpus(given), index_name, chosen)
     assert f"12 now, {len(given)} in what is given" in str(raised.value)
     assert (f"{gone} of them would go (d" if gone else "none of them would go") in str(raised.value)
-    assert facts(client, index_name) == before
-    index_corpus(lambda: GivenDocuments(given), index_name, chosen, replace=True)
-    assert opened(client, index_name).facts.documents == len(given)
-    again = index_corpus(lambda: GivenDocuments(given), index_name, chosen)
+    assert info(client, index_name) == before
+    index_corpus(lambda: InMemoryCorpus(given), index_name, chosen, replace=True)
+    assert opened(client, index_name).info.documents == len(given)
+    again = index_corpus(lambda: InMemoryCorpus(given), index_name, chosen)
     assert again.built.unchanged
 
 
@@ -177,7 +179,7 @@ def test_another_recipe_of_the_same_documents_needs_no_replace(
     engine: dict[str, Any], client: OpenSearch, index_name: str
 ) -> None:
     built(engine, index_name, HELD)
-    assert len(facts(client, index_name)) == 1 + len(RECIPES) + 1
+    assert len(info(client, index_name)) == 1 + len(RECIPES) + 1
 
 
 def test_adding_counts_what_it_did_and_nothing_costs_nothing(
@@ -193,10 +195,10 @@ def test_adding_counts_what_it_did_and_nothing_costs_nothing(
         1,
         1,
     )
-    before = facts(client, index_name)
+    before = info(client, index_name)
     done = added(engine, index_name, more)
     assert (done.added, done.changed, done.unchanged, done.items) == (0, 0, 3, {})
-    assert facts(client, index_name) == before
+    assert info(client, index_name) == before
 
 
 def test_a_table_of_citations_counts_as_in_a_new_build(
@@ -216,7 +218,7 @@ def test_a_table_of_citations_counts_as_in_a_new_build(
     try:
         index_corpus(files("c", HELD, "d0,d1\nd0,d9\nd1,d5\n"), anew, chosen)
         assert everything(client, index_name) == everything(client, anew)
-        assert opened(client, index_name).facts.max_edges == 2
+        assert opened(client, index_name).info.max_edges == 2
     finally:
         drop_index(client, anew)
 
@@ -225,7 +227,7 @@ def test_an_add_killed_half_way_leaves_the_old_state_and_is_repeated(
     client: OpenSearch, engine: dict[str, Any], index_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(engine, index_name, HELD[:6])
-    before = facts(client, index_name)
+    before = info(client, index_name)
 
     def killed(*_: object) -> None:
         raise EngineError("killed before the switch")
@@ -234,20 +236,20 @@ def test_an_add_killed_half_way_leaves_the_old_state_and_is_repeated(
         patch.setattr("ccrag.indexing.update.switch", killed)
         with pytest.raises(EngineError, match="killed"):
             added(engine, index_name, HELD[4:])
-    assert facts(client, index_name) == before
+    assert info(client, index_name) == before
     assert leftovers(client, index_name)
-    assert opened(client, index_name).facts.documents == 6
+    assert opened(client, index_name).info.documents == 6
     assert added(engine, index_name, HELD[4:]).added == 6
     assert leftovers(client, index_name) == []
-    assert opened(client, index_name).facts.documents == 12
+    assert opened(client, index_name).info.documents == 12
 
 
 def test_a_deletion_clears_what_interrupted_loads_left(
     client: OpenSearch, engine: dict[str, Any], index_name: str
 ) -> None:
     chosen = Settings.model_validate(engine)
-    index_corpus(lambda: GivenDocuments(HELD), index_name, chosen)
-    [serving] = [i for i in facts(client, index_name) if "passages" in i]
+    index_corpus(lambda: InMemoryCorpus(HELD), index_name, chosen)
+    [serving] = [i for i in info(client, index_name) if "passages" in i]
     left = f"{serving[:-12]}0123456789ab"
     client.indices.create(index=left)
     client.index(index=left, id="d3#x", body={"doc_id": "d3", "text": "number3"}, refresh=True)
@@ -267,13 +269,13 @@ def test_an_index_of_another_version_is_not_changed(
     client: OpenSearch, engine: dict[str, Any], index_name: str
 ) -> None:
     chosen = Settings.model_validate(engine)
-    index_corpus(lambda: GivenDocuments(HELD), index_name, chosen)
+    index_corpus(lambda: InMemoryCorpus(HELD), index_name, chosen)
     item = stored_indices(client, index_name)[0]
     client.indices.put_mapping(
         index=item.index, body={"_meta": {**item.meta, "fingerprint": "000000000000"}}
     )
     for change in (
-        lambda: add_corpus(lambda: GivenDocuments(HELD[:1]), index_name, [chosen]),
+        lambda: add_corpus(lambda: InMemoryCorpus(HELD[:1]), index_name, [chosen]),
         lambda: delete_documents(index_name, ["d1"], chosen),
     ):
         with pytest.raises(IndexMismatchError, match=f"--index {index_name} --replace"):
@@ -283,7 +285,7 @@ def test_an_index_of_another_version_is_not_changed(
 def test_adding_to_nothing_names_the_command(engine: dict[str, Any], index_name: str) -> None:
     chosen = Settings.model_validate(engine)
     with pytest.raises(IndexMissingError, match=f"ccrag index PATH... --index {index_name}"):
-        add_corpus(lambda: GivenDocuments(HELD), index_name, [chosen])
+        add_corpus(lambda: InMemoryCorpus(HELD), index_name, [chosen])
 
 
 def test_vectors_of_another_encoder_are_not_mixed(
@@ -301,5 +303,5 @@ def test_the_library_adds(index_name: str) -> None:
     with pytest.raises(InputError, match="replace=True"):
         Library.build(index_name, HELD)
     library = Library.add(index_name, HELD)
-    assert library.pipeline.index.facts.documents == 12
-    assert Library.build(index_name, HELD[:2], replace=True).pipeline.index.facts.documents == 2
+    assert library.pipeline.index.info.documents == 12
+    assert Library.build(index_name, HELD[:2], replace=True).pipeline.index.info.documents == 2

@@ -4,16 +4,16 @@ import pytest
 from opensearchpy import OpenSearch
 
 from ccrag.config import Bm25Settings, ChunkingSettings, EngineSettings, PipelineSettings
-from ccrag.engine.build import CutDocument
+from ccrag.engine.build import ChunkedDocument
 from ccrag.engine.names import documents_alias, passages_alias
 from ccrag.errors import BulkWriteError, IndexMismatchError, IndexMissingError
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 from ccrag.types import Candidates, Document
 from tests.integration.building import build_index, cut, opened
 from tests.support import document, query, whole_passages
 
 DOCS = [document(f"d{n}", f"Passage number {n} speaks of apples. It is short.") for n in range(40)]
-ALIAS = recipe_of(PipelineSettings())
+ALIAS = index_spec(PipelineSettings())
 
 
 class KilledError(Exception):
@@ -33,7 +33,7 @@ def test_a_build_is_served_and_doing_it_again_does_nothing(
     again = build_index(client, index_name, DOCS, items=iter([]))
     assert again.unchanged
     assert again.passages_index == first.passages_index
-    assert opened(client, index_name).facts.passages == 40
+    assert opened(client, index_name).info.passages == 40
 
 
 def test_documents_come_back_character_for_character(client: OpenSearch, index_name: str) -> None:
@@ -61,24 +61,24 @@ def test_an_interrupted_build_leaves_the_old_one_serving_and_is_resumed(
     old = build_index(client, index_name, DOCS[:2], corpus="c0")
     settings = PipelineSettings()
 
-    def killed_half_way() -> Iterator[CutDocument]:
+    def killed_half_way() -> Iterator[ChunkedDocument]:
         yield from list(cut(DOCS, settings))[:20]
         raise KilledError
 
     small = EngineSettings(bulk_max_bytes=1024)
     with pytest.raises(KilledError):
         build_index(client, index_name, DOCS, corpus="c1", engine=small, items=killed_half_way())
-    assert opened(client, index_name).facts.passages_index == old.passages_index
+    assert opened(client, index_name).info.passages_index == old.passages_index
     resumed = build_index(client, index_name, DOCS, corpus="c1")
     assert 0 < resumed.kept <= 20
     assert resumed.passages == 40
-    assert opened(client, index_name).facts.passages_index == resumed.passages_index
+    assert opened(client, index_name).info.passages_index == resumed.passages_index
 
 
 def test_leftovers_of_another_interrupted_build_are_cleaned_up(
     client: OpenSearch, index_name: str
 ) -> None:
-    def killed() -> Iterator[CutDocument]:
+    def killed() -> Iterator[ChunkedDocument]:
         yield from whole_passages(DOCS[:1])
         raise KilledError
 
@@ -97,7 +97,7 @@ def test_another_chunking_shares_documents_and_keeps_no_stale_passages(
     first = build_index(client, index_name, DOCS, wide)
     second = build_index(client, index_name, DOCS, narrow)
     assert first.documents_index == second.documents_index
-    assert opened(client, index_name, wide).facts.passages == 40
+    assert opened(client, index_name, wide).info.passages == 40
     found = opened(client, index_name, narrow).candidate_passages(query("x", "d1"))
     assert len(found) == 2
 

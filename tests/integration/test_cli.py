@@ -51,9 +51,9 @@ def test_one_command_builds_what_several_pipelines_need(tmp_path: Path, index_na
     documents = write_documents(tmp_path, 3)
     names = "default,rrf-no-rerank,hybrid,dense,semantic-current"
     built = ccrag("index", documents, "--index", index_name, "--pipeline", names)
-    recipes = [line.split("(")[1].split(")")[0] for line in built.stdout.splitlines()]
+    specs = [line.split("(")[1].split(")")[0] for line in built.stdout.splitlines()]
     model = "all-minilm-l6-v2"
-    assert recipes == [
+    assert specs == [
         "window-140w-1o",
         f"window-140w-1o-exact-{model}",
         f"semantic-140w-0.72-{model}",

@@ -16,7 +16,7 @@ from ccrag.config import (
 )
 from ccrag.errors import CcragError, UnknownDocumentError
 from ccrag.pipeline.state import Failure
-from ccrag.types import Candidates, Document, Part, Query, Result
+from ccrag.types import Candidates, Document, Query, Result, WeightedText
 from tests.integration.building import build_index, opened, pipeline
 from tests.support import document, query
 
@@ -137,7 +137,11 @@ def test_a_candidate_set_beyond_the_terms_limit_is_searched_whole(
     asked = query("zebra rain", *ids)
     slot: Slot
     [slot] = index.search(
-        [bodies.bm25_body([Part(asked.text, 1.0)], asked.candidates, depth=10, title_weight=0)]
+        [
+            bodies.bm25_body(
+                [WeightedText(asked.text, 1.0)], asked.candidates, depth=10, title_weight=0
+            )
+        ]
     )
     assert not isinstance(slot, CcragError)
     ranking = hits.parse_ranking(asked, "bm25", slot)
@@ -202,15 +206,15 @@ def test_the_same_text_in_two_documents_is_kept_twice(client: OpenSearch, index_
 def test_each_sentence_cites_the_document_that_holds_it(
     client: OpenSearch, index_name: str
 ) -> None:
-    facts = {
+    info = {
         "copper": "The copper mine was opened in the year 1888 by two brothers.",
         "ferry": "The old ferry crosses the lake twice a day in every season.",
         "school": "The village school has kept its bell since the great fire.",
     }
-    build_index(client, index_name, [document(doc_id, text) for doc_id, text in facts.items()])
-    asked = query("copper mine opened, ferry crosses lake, school bell", *facts)
+    build_index(client, index_name, [document(doc_id, text) for doc_id, text in info.items()])
+    asked = query("copper mine opened, ferry crosses lake, school bell", *info)
     answer = pipeline(client, index_name).answer(asked).answer
     assert len(answer.sentences) == 3
     for sentence in answer.sentences:
         [citation] = sentence.citations
-        assert facts[answer.references[citation]] == sentence.text
+        assert info[answer.references[citation]] == sentence.text

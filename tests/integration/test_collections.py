@@ -116,7 +116,7 @@ def test_documents_of_another_collection_cannot_be_opened(client: OpenSearch, in
     held = opened(client, index, SETTINGS[3])
     fiqa = Candidates.of_collection("fiqa")
     assert held.documents(fiqa, ["d0"])["d0"].collection == "fiqa"
-    assert held.facts.collections == {"fiqa": 30, "govt": 30}
+    assert held.info.collections == {"fiqa": 30, "govt": 30}
     for doc_id in ("d1", "d2"):
         with pytest.raises(Exception, match=f"'{doc_id}' is not among the candidates"):
             held.documents(fiqa, [doc_id])

@@ -87,15 +87,15 @@ def test_a_deleted_document_is_nowhere_and_all_else_is_as_before(
     ]
     report = delete_documents(index_name, ["doc4", "doc1"], options(engine_url, tmp_path))
     assert report.documents == 2
-    assert len(report.items) == 5  # documents, three recipes of passages, units
+    assert len(report.items) == 5  # documents, three index specs of passages, units
     assert set(report.items.values()) == {2}
     held = everything(client, index_name)
     for trace in ("doc4", "doc1", "number4", "colour1", "Title 4"):
         assert trace not in held
     for settings, earlier in zip(SETTINGS, before, strict=True):
         chosen = pipeline(client, index_name, settings, encoder=HashEncoder())
-        assert chosen.index.facts.documents == 6
-        assert dict(chosen.index.facts.collections) == {"dry": 3, "wet": 1}
+        assert chosen.index.info.documents == 6
+        assert dict(chosen.index.info.collections) == {"dry": 3, "wet": 1}
         with pytest.raises(UnknownDocumentError, match="doc4"):
             chosen.answer(query("plant number4", "doc4", "doc6"))
         whole = chosen.search(Query("q", "plant number4 colour1", Candidates.whole_index()))
@@ -115,7 +115,7 @@ def test_an_index_of_another_name_is_left_alone(
     build_index(client, index_name, documents())
     build_index(client, f"{index_name}-b", documents())
     delete_documents(index_name, ["doc4"], options(engine_url, tmp_path))
-    assert opened(client, f"{index_name}-b").facts.documents == 8
+    assert opened(client, f"{index_name}-b").info.documents == 8
     assert "number4" in everything(client, f"{index_name}-b")
 
 
@@ -126,7 +126,7 @@ def test_indexing_the_same_files_again_brings_it_back(
     delete_documents(index_name, ["doc4"], options(engine_url, tmp_path))
     again = build_index(client, index_name, documents())
     assert not again.unchanged
-    assert opened(client, index_name).facts.documents == 8
+    assert opened(client, index_name).info.documents == 8
 
 
 def test_one_after_the_other_until_none_is_left(
@@ -141,7 +141,7 @@ def test_one_after_the_other_until_none_is_left(
         assert not [doc_id for doc_id in ids[: at + 3] if doc_id in held]
         assert all(doc_id in held for doc_id in ids[at + 3 :])
     chosen = pipeline(client, index_name, SETTINGS[2], encoder=HashEncoder())
-    assert chosen.index.facts.documents == 0
+    assert chosen.index.info.documents == 0
     assert chosen.answer(Query("q", "plant", Candidates.whole_index())).answer.abstained
 
 

@@ -21,7 +21,7 @@ from ccrag.evaluation.catalogue import default_measures, select_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.run_files import read_gold, read_run_data, read_runs
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
-from ccrag.evaluation.scores import Scores, compare_runs, evaluate
+from ccrag.evaluation.scores import RunScores, compare_runs, evaluate
 from ccrag.formats.trec_run import read_qrels, read_run
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -121,7 +121,7 @@ def write_run(folder: Path, data: Collection, rank: Ranker) -> Path:
     return folder
 
 
-def scored(data: Collection, *folders: Path, measures: tuple[str, ...]) -> dict[str, Scores]:
+def scored(data: Collection, *folders: Path, measures: tuple[str, ...]) -> dict[str, RunScores]:
     chosen = select_measures(measures, default_measures())
     return {run.name: evaluate(run, data.gold(), chosen) for run in read_runs(folders)}
 

@@ -40,14 +40,14 @@ def test_an_index_grows_is_described_and_dropped(
     assert (one["name"], one["documents"], one["passages"]) == (index_name, 10, 10)
     assert {"default", "caes-rag-rrf"} <= set(one["pipelines"])
     assert "hybrid" not in one["pipelines"]
-    assert {part["kind"] for part in one["recipes"]} == {"documents", "passages"}
+    assert {part["kind"] for part in one["parts"]} == {"documents", "passages"}
     assert index_name in [each["name"] for each in json.loads(run("indexes", "--json"))]
     assert index_name[:12] in run("indexes")
     assert "pipelines: caes-rag-rrf" in run("indexes", index_name)
     left = f"ccrag-{index_name}-documents-0123456789ab"
     client.indices.create(index=left)
     assert f"unfinished: {left}" in run("indexes", index_name)
-    assert f"deleted {one['recipes'][0]['index']}" in run("indexes", index_name, "--drop", "--yes")
+    assert f"deleted {one['parts'][0]['index']}" in run("indexes", index_name, "--drop", "--yes")
     assert not client.indices.get(index=f"ccrag-{index_name}-*")
     missing = run("indexes", index_name, code=1)
     assert f"no index {index_name!r}" in missing

@@ -40,15 +40,15 @@ def test_decayed_turns_find_what_the_last_turn_alone_does_not(
     assert len(queries) == 228
     gold = Gold({query.query_id: query.text for query in queries}, qrels=judged)
     results = list(open_pipeline(settings, index_name).run(queries, answering=False))
-    runs = {wording: ranked(results, f"bm25:{wording}") for wording in WORDINGS}
+    runs = {variant: ranked(results, f"bm25:{variant}") for variant in WORDINGS}
     chat = open_pipeline(load_settings("chat", ["chunking.method=none"]), index_name)
     runs["chat"] = ranked(list(chat.run(queries, answering=False)), "rrf")
     means: dict[str, float] = {}
-    for wording, rankings in runs.items():
-        run = RunData(wording, rankings=rankings)
+    for variant, rankings in runs.items():
+        run = RunData(variant, rankings=rankings)
         for name in ("nDCG@5", "R@10"):
             figures = retrieval_measure(name).figures(run, gold).values()
-            means[f"{wording} {name}"] = sum(f for f in figures if isinstance(f, float)) / 228
+            means[f"{variant} {name}"] = sum(f for f in figures if isinstance(f, float)) / 228
     assert means["chat nDCG@5"] > 0.84  # .857
     assert means["chat R@10"] > 0.92  # .934
     assert means["decayed nDCG@5"] > 0.84  # measured: .858

@@ -11,7 +11,7 @@ from ccrag.config.load import load_settings
 from ccrag.engine.client import open_client
 from ccrag.engine.index import open_index
 from ccrag.indexing.build import index_documents
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 from ccrag.pipeline.factory import Models
 from ccrag.types import Query, Result
 from tests.conftest import fail_in_ci_else_skip
@@ -60,7 +60,7 @@ def run(
     settings = load_settings(name)
     index_documents([path], index_name, settings)
     client = open_client(settings)
-    index = open_index(client, index_name, recipe_of(settings), settings.engine, command="")
+    index = open_index(client, index_name, index_spec(settings), settings.engine, command="")
     found = list(models.pipeline(settings, index).run(queries))
     results = [outcome for outcome in found if isinstance(outcome, Result)]
     assert len(results) == len(queries), found

@@ -79,10 +79,10 @@ def test_status_tells_where_it_is(settings: NodeSettings) -> None:
     state = ensure_node(settings)
     told = CliRunner().invoke(app, ["status", "--json", "--data", str(settings.data)])
     assert told.exit_code == 0
-    facts = json.loads(told.stdout)
-    assert facts["status"] == "running"
-    assert (facts["url"], facts["pid"], facts["version"]) == (state.url, state.pid, "2.19.6")
-    assert Path(facts["log"]).is_file()
+    info = json.loads(told.stdout)
+    assert info["status"] == "running"
+    assert (info["url"], info["pid"], info["version"]) == (state.url, state.pid, "2.19.6")
+    assert Path(info["log"]).is_file()
 
 
 def test_a_killed_node_is_replaced_and_its_data_kept(settings: NodeSettings) -> None:

@@ -20,7 +20,7 @@ from ccrag.config import EngineSettings, NodeSettings, Settings
 from ccrag.engine.client import connect, connect_node, engine_errors, open_client
 from ccrag.engine.node import NodeState, ensure_node, stop_node
 from ccrag.errors import EngineDownError, EngineError, NodeError
-from ccrag.web.connection import EngineLink
+from ccrag.web.connection import EngineConnection
 from tests.integration.building import ENGINE, build_index
 from tests.integration.commands import ccrag
 from tests.integration.test_web_api import DOCUMENTS
@@ -256,7 +256,7 @@ def test_each_start_has_another_and_old_clients_are_told(settings: NodeSettings)
     fixed = NodeSettings(data=settings.data, port=ensure_node(settings).port, heap_mb=256)
     first = ensure_node(fixed)
     before, client = first.secret(), connect_node(first, ENGINE)
-    link = EngineLink(Settings(node=fixed))
+    link = EngineConnection(Settings(node=fixed))
     stop_node(fixed)
     assert not first.secret_file.exists()
     second = ensure_node(fixed)

@@ -11,7 +11,7 @@ from ccrag.config import PipelineSettings
 from ccrag.engine import bodies
 from ccrag.engine.tokens import cut_tokens
 from ccrag.pipeline.pipeline import Pipeline
-from ccrag.types import Candidates, Document, Part, Query
+from ccrag.types import Candidates, Document, Query, WeightedText
 from tests.integration.building import build_index, opened
 
 BETWEEN = "zzqsep"
@@ -92,7 +92,7 @@ def characters() -> list[str]:
 def test_no_character_makes_more_tokens_than_are_counted(
     client: OpenSearch, pipeline: Pipeline, shape: str
 ) -> None:
-    index = pipeline.index.facts.passages_index
+    index = pipeline.index.info.passages_index
     assert too_low(client, index, [shape.format(char) for char in characters()]) == []
 
 
@@ -125,7 +125,7 @@ def test_no_mixture_makes_more_tokens_than_are_counted(
         )
         for _ in range(1_500)
     ]
-    assert too_low(client, pipeline.index.facts.passages_index, texts) == []
+    assert too_low(client, pipeline.index.info.passages_index, texts) == []
 
 
 @pytest.mark.parametrize("script", LONG)
@@ -142,6 +142,6 @@ def test_documents_are_listed_by_long_texts(client: OpenSearch, pipeline: Pipeli
 
 def test_the_limit_of_tokens_is_not_needlessly_small(pipeline: Pipeline) -> None:
     text = " ".join(f"word{number}" for number in range(bodies.MAX_TOKENS))
-    assert bodies.searched([Part(text, 1.0)]) == [Part(text, 1.0)]
+    assert bodies.searched([WeightedText(text, 1.0)]) == [WeightedText(text, 1.0)]
     result = pipeline.search(Query("q", text, Candidates.of(["d"], query_id="q")))
     assert not [note for note in result.trace.notes if "is long" in note.message]

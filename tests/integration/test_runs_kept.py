@@ -1,4 +1,4 @@
-"""Finished runs are kept, hints work when typed, and an index with vectors serves plain recipes."""
+"""Finished runs are kept, hints work when typed, an index with vectors serves specs without."""
 
 import re
 import shlex

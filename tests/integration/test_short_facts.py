@@ -10,7 +10,7 @@ from ccrag.config.load import load_settings, pipeline_names
 from ccrag.engine.client import open_client
 from ccrag.engine.index import open_index
 from ccrag.indexing.build import index_documents
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 from ccrag.pipeline.factory import Models
 from ccrag.pipeline.state import Failure
 from ccrag.types import Candidates, Query, Result
@@ -71,7 +71,7 @@ def test_short_facts_are_cited_by_every_pipeline(
         settings = load_settings(name)
         index_documents([path], index_name, settings)
         client = open_client(settings)
-        index = open_index(client, index_name, recipe_of(settings), settings.engine, command="")
+        index = open_index(client, index_name, index_spec(settings), settings.engine, command="")
         outcomes = models.pipeline(settings, index).run(queries())
         missed[name] = [
             fact.doc_id

@@ -8,7 +8,7 @@ from opensearchpy import OpenSearch
 
 from ccrag.config import ChunkingSettings, EngineSettings, PipelineSettings, Settings
 from ccrag.errors import IndexMismatchError, ModelError
-from ccrag.indexing.passages import cut_documents
+from ccrag.indexing.passages import chunked_documents
 from ccrag.pipeline.factory import check_encoder
 from ccrag.pipeline.retrievers import engine_score
 from ccrag.types import Ranking, Result
@@ -119,17 +119,17 @@ def test_of_many_candidates_on_demand_encodes_the_bm25_list(
 
 def test_a_query_of_another_encoder_is_refused(client: OpenSearch, index_name: str) -> None:
     build_index(client, index_name, DOCUMENTS[:2], settings("exact"), encoder=HashEncoder())
-    facts = opened(client, index_name, settings("exact")).facts
-    check_encoder(HashEncoder(), facts, Settings(name="dense"))
+    info = opened(client, index_name, settings("exact")).info
+    check_encoder(HashEncoder(), info, Settings(name="dense"))
     with pytest.raises(IndexMismatchError, match=r"another encoder \(revision '1', here '2'\)"):
-        check_encoder(HashEncoder(revision="2"), facts, Settings(name="dense"))
+        check_encoder(HashEncoder(revision="2"), info, Settings(name="dense"))
 
 
 @pytest.mark.parametrize("method", ["semantic", "topic-shift", "window"])
 def test_a_missing_encoder_is_an_error_and_never_a_fallback(method: str) -> None:
     chunking = ChunkingSettings.model_validate({"method": method})
     with pytest.raises(ModelError, match="needs an encoder"):
-        list(cut_documents([(DOCUMENTS[0], 0)], chunking, None, with_vectors=True))
+        list(chunked_documents([(DOCUMENTS[0], 0)], chunking, None, with_vectors=True))
 
 
 def test_vector_and_plain_recipes_live_side_by_side(client: OpenSearch, index_name: str) -> None:
@@ -137,5 +137,5 @@ def test_vector_and_plain_recipes_live_side_by_side(client: OpenSearch, index_na
     plain = PipelineSettings()
     build_index(client, index_name, DOCUMENTS[:9], plain)
     build_index(client, index_name, DOCUMENTS[:9], settings("exact"), encoder=encoder)
-    assert opened(client, index_name, plain).facts.recipe.vectors is None
-    assert opened(client, index_name, settings("exact")).facts.recipe.vectors == "exact"
+    assert opened(client, index_name, plain).info.spec.vectors is None
+    assert opened(client, index_name, settings("exact")).info.spec.vectors == "exact"

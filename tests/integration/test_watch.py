@@ -7,7 +7,7 @@ from opensearchpy import OpenSearch
 
 from ccrag.engine.client import connect
 from ccrag.errors import EngineDownError, EngineError
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.types import Candidates, Document
 from tests.integration.building import ENGINE, build_index, opened, pipeline
 from tests.support import query
@@ -27,15 +27,15 @@ def test_a_watch_sees_every_stage(client: OpenSearch, index_name: str) -> None:
     build_index(client, index_name, DOCUMENTS)
     seen: list[str] = []
 
-    def watch(stage: str, ways: Sequence[Way]) -> None:
+    def on_stage(stage: str, states: Sequence[QueryState]) -> None:
         seen.append(stage)
-        assert stage in ways[0].seconds
+        assert stage in states[0].seconds
 
-    answered = pipeline(client, index_name).answer(query("dam finished", "a"), watch=watch)
+    answered = pipeline(client, index_name).answer(query("dam finished", "a"), on_stage=on_stage)
     assert seen == STAGES.split()
     assert answered.answer.references == ("a",)
     seen.clear()
-    pipeline(client, index_name).search(query("dam finished", "a"), watch=watch)
+    pipeline(client, index_name).search(query("dam finished", "a"), on_stage=on_stage)
     assert seen == STAGES.split()
 
 
@@ -43,13 +43,13 @@ def test_what_a_watch_raises_ends_the_work(client: OpenSearch, index_name: str) 
     build_index(client, index_name, DOCUMENTS)
     seen: list[str] = []
 
-    def watch(stage: str, _: Sequence[Way]) -> None:
+    def on_stage(stage: str, _: Sequence[QueryState]) -> None:
         seen.append(stage)
         if stage == "lists":
             raise Stopped
 
     with pytest.raises(Stopped):
-        pipeline(client, index_name).answer(query("dam finished", "a"), watch=watch)
+        pipeline(client, index_name).answer(query("dam finished", "a"), on_stage=on_stage)
     assert seen == ["candidates", "variants", "encode", "lists"]
 
 
@@ -58,7 +58,7 @@ def test_documents_of_a_vanished_index_are_an_error_not_unknown(
 ) -> None:
     build_index(client, index_name, DOCUMENTS)
     index = opened(client, index_name)
-    client.indices.delete(index=index.facts.documents_index)
+    client.indices.delete(index=index.info.documents_index)
     with pytest.raises(EngineError, match="cannot read from .*no such index"):
         index.unknown(["a"])
     with pytest.raises(EngineError, match="no such index"):

@@ -14,10 +14,10 @@ from opensearchpy import OpenSearch
 from starlette.testclient import TestClient
 
 from ccrag.errors import InvariantError
-from ccrag.pipeline.state import unwatched
+from ccrag.pipeline.state import no_op
 from ccrag.types import Document
 from ccrag.web import schemas
-from ccrag.web.service import Desk
+from ccrag.web.service import QueryService
 from ccrag.web.uploads import Uploads
 from tests.integration.building import build_index
 from tests.integration.commands import ccrag as command
@@ -127,7 +127,7 @@ def test_indexes_and_pipelines_are_listed(http: TestClient) -> None:
 def test_documents_are_found_by_title_and_by_the_beginning_of_their_id(http: TestClient) -> None:
     def found(title: str) -> list[str]:
         told = http.get("/api/documents", params={"index": NAME, "title": title}).json()
-        schemas.Documents.model_validate(told)
+        schemas.DocumentList.model_validate(told)
         return [document["doc_id"] for document in told["documents"]]
 
     assert len(found("")) == len(DOCUMENTS) + 1
@@ -258,7 +258,7 @@ def test_a_bug_is_a_500_that_tells_nothing_but_its_request(
     def broken(*_: object) -> None:
         raise bug
 
-    monkeypatch.setattr(Desk, "answer", broken)
+    monkeypatch.setattr(QueryService, "answer", broken)
     for address in ("/api/ask", "/api/ask/stream"):
         response = http.post(address, json=ask_body(NAME, QUESTION))
         assert (response.status_code, problem(response)) == (500, "internal")
@@ -404,7 +404,7 @@ def test_an_uploaded_paper_can_be_asked_and_goes_away(index: str) -> None:
         assert problem(http.delete(address)) == "unknown_index"
         gone = http.post("/api/ask", json=ask_body(made["index"], "dam finished"))
         assert problem(gone) == "unknown_index"
-        assert made["index"] not in {c.name for c in state.shelf.indexes()}
+        assert made["index"] not in {c.name for c in state.registry.indexes()}
 
 
 @pytest.mark.parametrize(
@@ -427,13 +427,13 @@ def test_an_upload_that_is_no_document_is_refused(http: TestClient) -> None:
 def test_uploads_go_when_nobody_asks_and_when_the_server_ends(index: str) -> None:
     state, now = server_state("serve.upload_minutes=1"), 0.0
     dam = b"The dam was finished."
-    uploads = Uploads(state.settings, state.shelf, clock=lambda: now)
+    uploads = Uploads(state.settings, state.registry, clock=lambda: now)
 
     def there() -> set[str]:
-        return {facts.name for facts in state.shelf.indexes()}
+        return {info.name for info in state.registry.indexes()}
 
-    first = uploads.add("local", "a.txt", BytesIO(dam), None, watch=unwatched).index
-    second = uploads.add("local", "b.txt", BytesIO(dam), None, watch=unwatched).index
+    first = uploads.add("local", "a.txt", BytesIO(dam), None, on_stage=no_op).index
+    second = uploads.add("local", "b.txt", BytesIO(dam), None, on_stage=no_op).index
     now = 50.0
     assert uploads.is_owner("local", second)
     assert not uploads.is_owner("another", second)
@@ -443,4 +443,4 @@ def test_uploads_go_when_nobody_asks_and_when_the_server_ends(index: str) -> Non
     assert second in there()
     uploads.drop_all()
     assert second not in there()
-    state.link.close()
+    state.connection.close()

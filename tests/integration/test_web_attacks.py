@@ -292,12 +292,12 @@ def test_hostile_uploads_stop_nobody_and_leave_nothing(tokens: str) -> None:
     with serving(tokens, "serve.uploads_per_caller=16") as (server, url):
         done = threading.Event()
 
-        def watch() -> None:
+        def on_stage() -> None:
             while not done.is_set():
                 peak[0] = max(peak[0], memory_of(server))
                 done.wait(0.02)
 
-        watching = threading.Thread(target=watch)
+        watching = threading.Thread(target=on_stage)
         watching.start()
         with ThreadPoolExecutor(10) as pool:
             sent = [pool.submit(upload, url, ONE, name, content) for name, content in files]

@@ -16,8 +16,8 @@ from opensearchpy import OpenSearch
 from ccrag.config import NodeSettings
 from ccrag.engine.client import connect_node
 from ccrag.engine.node import ensure_node, find_node, stop_node
-from ccrag.pipeline.state import Watch
-from ccrag.web.service import Desk
+from ccrag.pipeline.state import StageCallback
+from ccrag.web.service import QueryService
 from ccrag.web.worker_pool import AbandonedError
 from tests.integration.building import ENGINE, build_index
 from tests.integration.test_web_api import DOCUMENTS, QUESTION
@@ -42,19 +42,21 @@ class SlowDesk:
         self.let_go = threading.Event()
         self.began = 0
         self.abandoned = 0
-        real = Desk.answer
+        real = QueryService.answer
 
-        def answer(desk: Desk, caller: Any, question: Any, watch: Watch) -> Any:
+        def answer(
+            service: QueryService, caller: Any, question: Any, on_stage: StageCallback
+        ) -> Any:
             self.began += 1
             while not self.let_go.wait(0.01):
                 try:
-                    watch("slow", [])
+                    on_stage("slow", [])
                 except AbandonedError:
                     self.abandoned += 1
                     raise
-            return real(desk, caller, question, watch)
+            return real(service, caller, question, on_stage)
 
-        monkeypatch.setattr(Desk, "answer", answer)
+        monkeypatch.setattr(QueryService, "answer", answer)
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
@@ -87,20 +89,20 @@ def read_until(url: str, body: dict[str, Any], *, timeout: float) -> None:
 def hold_after_first_stage(monkeypatch: pytest.MonkeyPatch, slow: SlowDesk) -> None:
     from ccrag.pipeline.pipeline import Pipeline
 
-    real = Pipeline._walk
+    real = Pipeline._run_batch
 
-    def walk(pipeline: Pipeline, queries: Any, *, answering: bool, watch: Watch) -> Any:
+    def walk(pipeline: Pipeline, queries: Any, *, answering: bool, on_stage: StageCallback) -> Any:
         def held(stage: str, ways: Any) -> None:
             while stage == "lists":
                 time.sleep(0.01)
                 try:
-                    watch("fusion", [])
+                    on_stage("fusion", [])
                 except AbandonedError:
                     slow.abandoned += 1
                     raise
-            watch(stage, ways)
+            on_stage(stage, ways)
 
-        return real(pipeline, queries, answering=answering, watch=held)
+        return real(pipeline, queries, answering=answering, on_stage=held)
 
     monkeypatch.setattr(Pipeline, "_walk", walk)
 

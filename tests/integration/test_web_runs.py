@@ -48,7 +48,7 @@ def http(folder: Path, on_engine: None) -> Iterator[TestClient]:
 
 def test_what_has_been_run_is_listed(http: TestClient) -> None:
     told = http.get("/api/runs").json()
-    schemas.Runs.model_validate(told)
+    schemas.RunList.model_validate(told)
     assert [run["name"] for run in told["runs"]] == [
         "lab/runs/caes-rag-rrf",
         "lab/runs/single-query-bm25",
@@ -58,7 +58,7 @@ def test_what_has_been_run_is_listed(http: TestClient) -> None:
 
 def test_a_run_and_its_queries_are_read(http: TestClient) -> None:
     run = http.get(ADDRESSES[0]).json()
-    schemas.Run.model_validate(run)
+    schemas.RunDetails.model_validate(run)
     assert (run["pipeline"], run["index"], len(run["queries"])) == ("caes-rag-rrf", NAME, 4)
     query = http.get(ADDRESSES[1]).json()
     schemas.RunQuery.model_validate(query)

@@ -12,20 +12,20 @@ from ccrag.batch.folder import open_work
 from ccrag.batch.prepare import PrepareReport, prepare
 from ccrag.batch.submit import SubmitReport, submit
 from ccrag.config import Settings
-from ccrag.engine.index import IndexFacts
-from ccrag.engine.names import Recipe
+from ccrag.engine.index import IndexInfo
+from ccrag.engine.names import IndexSpec
 from ccrag.errors import EngineError
 from ccrag.llm.batch_client import open_provider
 from ccrag.llm.client import Llm
-from ccrag.pipeline.answering import EvidenceOnly, Writer, writer_of
+from ccrag.pipeline.answering import AnswerGenerator, NoAnswerGenerator, make_answer_generator
 from ccrag.pipeline.pipeline import Pipeline
-from ccrag.pipeline.state import Failure, Way
+from ccrag.pipeline.state import Failure, QueryState
 from ccrag.runs.run import run_queries
 from ccrag.types import Evidence, Hit, Query, Ranking, Result, Variant
 from tests.provider import Provider
 from tests.support import document, query, whole_passage
 
-FACTS = IndexFacts("demo", "p-1", "d-1", "c-1", 4, 4, 0, 1, Recipe("window", (), 1.5, 0.75))
+FACTS = IndexInfo("demo", "p-1", "d-1", "c-1", 4, 4, 0, 1, IndexSpec("window", (), 1.5, 0.75))
 
 
 def settings_for(provider: Provider | None, **batch: Any) -> Settings:
@@ -61,8 +61,10 @@ def reply(text: str, *evidence: object) -> str:
 class ReadyPipeline:
     """Stands for retrieval: each query has one passage of its first candidate as evidence."""
 
-    def __init__(self, writer: Writer, *, failing: Sequence[str] = (), weak: Sequence[str] = ()):
-        self.index = SimpleNamespace(facts=FACTS)
+    def __init__(
+        self, writer: AnswerGenerator, *, failing: Sequence[str] = (), weak: Sequence[str] = ()
+    ):
+        self.index = SimpleNamespace(info=FACTS)
         self.failing = failing
         self.weak = weak
         self.asked: list[str] = []
@@ -78,12 +80,12 @@ class ReadyPipeline:
             self._writer.write([way])
             yield way.outcome()
 
-    def _way(self, asked: Query) -> Way:
+    def _way(self, asked: Query) -> QueryState:
         assert asked.candidates.doc_ids
         doc_id = asked.candidates.doc_ids[0]
         passage = whole_passage(document(doc_id, f"The dam {doc_id} was finished in 19{doc_id}."))
         ranking = Ranking.of(asked.query_id, "rrf", [Hit(passage.passage_id, doc_id, 1 / 61)])
-        way = Way(asked, variants=(Variant("original", asked.text),), ranking=ranking)
+        way = QueryState(asked, variants=(Variant("original", asked.text),), ranking=ranking)
         way.passages = {passage.passage_id: passage}
         way.read = (passage,)
         way.note("feedback", "no terms")
@@ -95,12 +97,12 @@ class ReadyPipeline:
 
 
 def pipeline(**options: Any) -> Pipeline:
-    return cast(Pipeline, ReadyPipeline(EvidenceOnly(), **options))
+    return cast(Pipeline, ReadyPipeline(NoAnswerGenerator(), **options))
 
 
 def asked_at_once(asked: Sequence[Query], out: Path, settings: Settings, llm: Llm) -> None:
     """The run route, for comparison."""
-    at_once = ReadyPipeline(writer_of(settings, llm))
+    at_once = ReadyPipeline(make_answer_generator(settings, llm))
     run_queries(cast(Pipeline, at_once), asked, out, settings)
 
 

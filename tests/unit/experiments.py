@@ -7,15 +7,15 @@ from typing import cast
 from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings
-from ccrag.engine.index import Index, IndexFacts
-from ccrag.engine.names import Recipe
+from ccrag.engine.index import Index, IndexInfo
+from ccrag.engine.names import IndexSpec
 from ccrag.errors import InputError
 from ccrag.evaluation.catalogue import default_measures, select_measures
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.outcome import assess
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
-from ccrag.experiment.loss_analysis import End, Way
-from ccrag.experiment.outcome import Experiment, QueryWay
+from ccrag.experiment.loss_analysis import LossStage, RelevantItem
+from ccrag.experiment.outcome import Experiment, QueryResult
 from ccrag.experiment.plan import plan_runs
 from ccrag.experiment.runner import FinishedRun, OpenRun
 from ccrag.pipeline.state import Failure
@@ -65,18 +65,21 @@ def experiment_of(
         )
         for name, ranked in rankings.items()
     ]
-    way = QueryWay(
-        answer, (Way(doc_id, {"bm25:original": 1}, End.CITED),), {"lists": 0.002}, (title,)
+    result = QueryResult(
+        answer,
+        (RelevantItem(doc_id, {"bm25:original": 1}, LossStage.CITED),),
+        {"lists": 0.002},
+        (title,),
     )
-    lost = QueryWay(None, (Way(doc_id, {}, End.FAILED),), {}, ())
+    lost = QueryResult(None, (RelevantItem(doc_id, {}, LossStage.FAILED),), {}, ())
     return Experiment(
         index="demo",
         queries=asked,
         runs=tuple(_finished(name, failed, text) for name in rankings),
         gold=gold,
         outcome=assess(runs, gold, select_measures(MEASURES, default_measures()), draws=100),
-        ways={
-            name: {query.query_id: lost if query in failed else way for query in asked}
+        results={
+            name: {query.query_id: lost if query in failed else result for query in asked}
             for name in rankings
         },
         titles={doc_id: title},
@@ -90,7 +93,7 @@ def _answer(doc_id: str, sentence: str) -> RunAnswer:
 
 def _finished(name: str, failed: Sequence[Query], text: str) -> FinishedRun:
     (planned,) = plan_runs([name])
-    facts = IndexFacts("demo", "p", "d", "c", 4, 9, 1, 1, Recipe("window", (), 1.5, 0.75))
-    index = Index(cast(OpenSearch, None), facts, EngineSettings())
+    info = IndexInfo("demo", "p", "d", "c", 4, 9, 1, 1, IndexSpec("window", (), 1.5, 0.75))
+    index = Index(cast(OpenSearch, None), info, EngineSettings())
     opened = OpenRun(planned, index, Path("nowhere"), RunState.NEW)
     return FinishedRun(opened, tuple(Failure(q.query_id, InputError(text)) for q in failed))

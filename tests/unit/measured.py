@@ -5,7 +5,7 @@ from typing import Any
 
 from ccrag.evaluation.gold import Gold
 from ccrag.evaluation.registry import LeftOut, Measure
-from ccrag.evaluation.rundata import Place, RunAnswer, RunData, RunSentence
+from ccrag.evaluation.rundata import PassageSpan, RunAnswer, RunData, RunSentence
 from ccrag.types import Evidence
 
 QUERY = "Why do wings flutter at high speed?"
@@ -21,7 +21,7 @@ def answer(
     *sentences: RunSentence,
     references: tuple[str, ...] = ("d1", "d2"),
     shown: tuple[Evidence, ...] | None = (),
-    read: tuple[Place, ...] | None = (),
+    read: tuple[PassageSpan, ...] | None = (),
     abstained: bool = False,
 ) -> RunAnswer:
     return RunAnswer(sentences, references, abstained, shown, read)

@@ -12,9 +12,9 @@ from ccrag.corpus.readers.encodings import decode_page
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.html_survey import Survey, survey
 from ccrag.corpus.readers.html_tables import Repeats
-from ccrag.corpus.readers.html_tokens import Tag, Token, tokens_of
-from ccrag.corpus.readers.html_writer import Writer, tidy
-from ccrag.corpus.readers.page import Loss, Page
+from ccrag.corpus.readers.html_tokens import HtmlTag, Token, tokens_of
+from ccrag.corpus.readers.html_writer import MarkdownWriter, tidy
+from ccrag.corpus.readers.page import Loss, ReadPage
 from ccrag.corpus.records import RecordError
 
 _DECLARED = re.compile(
@@ -27,7 +27,7 @@ _HEAD_BYTES = 4_096
 """How far a page's own word on its encoding is looked for; browsers look at 1,024 bytes first."""
 
 
-def read_html(data: bytes) -> Page:
+def read_html(data: bytes) -> ReadPage:
     """
     Return what a page says as Markdown, and what of it was left out.
 
@@ -45,7 +45,7 @@ def _declared(data: bytes) -> str | None:
     return (found[1] or found[2]).decode("ascii") if found else None
 
 
-def page_of(root: etree._Element, *, markup_chars: int) -> Page:
+def page_of(root: etree._Element, *, markup_chars: int) -> ReadPage:
     """
     Return a parsed page's text as Markdown.
 
@@ -57,14 +57,14 @@ def page_of(root: etree._Element, *, markup_chars: int) -> Page:
     """
     tokens = tokens_of(root)
     found, repeats = survey(tokens), Repeats(markup_chars)
-    writer = Writer(tokens, found, repeats)
+    writer = MarkdownWriter(tokens, found, repeats)
     for start, end in found.roots:
         writer.write(start, end)
     text = writer.text()
     if not text.strip():
         raise RecordError("no text", _without_text(root))
     title = writer.title or _title(root, tokens, found)
-    return Page(
+    return ReadPage(
         title, text, words_in_file=found.words, losses=(*found.losses, *_parts(root, repeats))
     )
 
@@ -82,8 +82,8 @@ def _parts(root: etree._Element, repeats: Repeats) -> Iterator[Loss]:
 def _title(root: etree._Element, tokens: Sequence[Token], found: Survey) -> str:
     """Return a heading of the first rank outside the main part, else the window's title."""
     for at, token in enumerate(tokens):
-        if isinstance(token, Tag) and token.name == "h1":
-            title = Writer(tokens, found, Repeats(0)).inline(at)
+        if isinstance(token, HtmlTag) and token.name == "h1":
+            title = MarkdownWriter(tokens, found, Repeats(0)).inline(at)
             if title:
                 return title
     titles = (tidy("".join(map(str, element.itertext()))) for element in root.iter("title"))

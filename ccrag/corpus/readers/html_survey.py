@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, SPACED, Tag, Token, tag_at
+from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, SPACED, HtmlTag, Token, tag_at
 from ccrag.corpus.readers.page import Loss
 from ccrag.text.words import passage_words
 
@@ -30,7 +30,7 @@ _SOFT_HYPHEN = "\u00ad"
 class _Part:
     """An element that may be left out, or decides how others are read."""
 
-    tag: Tag
+    tag: HtmlTag
     start: int
     """The place of its first tag among the tokens."""
     chars: int
@@ -61,18 +61,18 @@ class Survey:
 
 def survey(tokens: Sequence[Token]) -> Survey:
     """Return what a page shows and which of it is read."""
-    seen = _Seen()
+    seen = _PageSurvey()
     for token in tokens:
         if isinstance(token, str):
             seen.text(token)
-        elif isinstance(token, Tag):
+        elif isinstance(token, HtmlTag):
             seen.begin(token)
         else:
             seen.end(tag_at(tokens, token), token)
     return _decided(seen)
 
 
-class _Seen:
+class _PageSurvey:
     """One look at a page: all its text, and the parts that matter."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class _Seen:
             if self._links:
                 self._linked += len(text)
 
-    def begin(self, tag: Tag) -> None:
+    def begin(self, tag: HtmlTag) -> None:
         """See the tag that begins an element."""
         name = tag.name
         if self._tables:
@@ -127,7 +127,7 @@ class _Seen:
         table.lists |= name in _LAYOUT_WITHOUT_HEADS
         table.heads |= name == "th"
 
-    def end(self, tag: Tag, start: int) -> None:
+    def end(self, tag: HtmlTag, start: int) -> None:
         """See the end of an element whose tag is at a place."""
         if tag.kind == "link":
             self._links -= 1
@@ -142,7 +142,7 @@ class _Seen:
         self.pieces.append(" " if tag.name in BLOCKS or tag.name in SPACED else "")
 
 
-def _decided(seen: _Seen) -> Survey:
+def _decided(seen: _PageSurvey) -> Survey:
     """Return what is read of a page whose parts are known."""
     out = _read_if_alone(seen, [part for part in seen.parts if _goes(part, seen.pieces)])
     shown = _outermost(out)
@@ -164,7 +164,7 @@ def _decided(seen: _Seen) -> Survey:
     )  # fmt: skip
 
 
-def _read_if_alone(seen: _Seen, out: list[_Part]) -> list[_Part]:
+def _read_if_alone(seen: _PageSurvey, out: list[_Part]) -> list[_Part]:
     """
     Return the parts of `out` that go although the page has not much else.
 
@@ -237,7 +237,7 @@ def _words(pieces: Iterable[str]) -> int:
     return passage_words("".join(pieces).replace(_SOFT_HYPHEN, ""))
 
 
-def _mains(seen: _Seen, shown: list[_Part]) -> list[_Part]:
+def _mains(seen: _PageSurvey, shown: list[_Part]) -> list[_Part]:
     """
     Return the parts that a page says are its main ones, unless much stands outside them.
 
@@ -263,7 +263,9 @@ def _covered(part: _Part, out: list[_Part]) -> bool:
     return before > 0 and part.end <= out[before - 1].end
 
 
-def _losses(seen: _Seen, words: int, mains: list[_Part], shown: list[_Part]) -> Iterator[Loss]:
+def _losses(
+    seen: _PageSurvey, words: int, mains: list[_Part], shown: list[_Part]
+) -> Iterator[Loss]:
     """Return what is left out on purpose, by kind; words of the main part's surroundings last."""
     counts: Counter[str] = Counter()
     for part in shown:

@@ -32,7 +32,7 @@ class Repeats:
         return True
 
 
-class Grid:
+class TableGrid:
     """
     A table while its cells are read in order.
 

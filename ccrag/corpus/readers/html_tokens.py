@@ -59,7 +59,7 @@ _KINDS = {
 _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.I)
 
 
-class Tag(NamedTuple):
+class HtmlTag(NamedTuple):
     """Where an element begins."""
 
     element: etree._Element
@@ -69,7 +69,7 @@ class Tag(NamedTuple):
     """Why it may be left out; "main", "article", "aside", "link", or "" if it is just read."""
 
 
-Token = str | Tag | int
+Token = str | HtmlTag | int
 """A text, a tag that begins an element, or the place of the tag whose element ends here."""
 
 
@@ -92,7 +92,7 @@ def tokens_of(root: etree._Element) -> list[Token]:
             kind = _kind(element, name, said) if said or name in _KINDS else ""
             if kind or name in _MARKED or element is root:
                 opened.append((element, len(tokens)))
-                tokens.append(Tag(element, name, kind))
+                tokens.append(HtmlTag(element, name, kind))
             if text := element.text:
                 tokens.append(text)
             continue
@@ -103,7 +103,7 @@ def tokens_of(root: etree._Element) -> list[Token]:
     return tokens
 
 
-def tag_at(tokens: Sequence[Token], place: int) -> Tag:
+def tag_at(tokens: Sequence[Token], place: int) -> HtmlTag:
     """
     Return the tag at a place.
 
@@ -111,7 +111,7 @@ def tag_at(tokens: Sequence[Token], place: int) -> Tag:
         InvariantError: there is none.
     """
     tag = tokens[place]
-    if not isinstance(tag, Tag):
+    if not isinstance(tag, HtmlTag):
         raise InvariantError(f"token {place} of a page is no tag")
     return tag
 

@@ -8,7 +8,7 @@ from typing import cast
 from lxml import etree
 
 from ccrag.corpus.readers.html_survey import Survey
-from ccrag.corpus.readers.html_tables import Grid, Repeats, span
+from ccrag.corpus.readers.html_tables import Repeats, TableGrid, span
 from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, Token, tag_at
 from ccrag.text.words import CJK
 
@@ -61,7 +61,7 @@ class _List:
     step: int = 1
 
 
-class Writer:
+class MarkdownWriter:
     """Blocks of Markdown, one after the other."""
 
     def __init__(self, tokens: Sequence[Token], survey: Survey, repeats: Repeats) -> None:
@@ -76,7 +76,7 @@ class Writer:
         """Where words go: those of the innermost capture, or of the paragraph."""
         self._captures: list[_Capture] = []
         self._lists: list[_List] = []
-        self._grid: Grid | None = None
+        self._grid: TableGrid | None = None
         self._prefix = ""
         self._asides: list[int] = []
         self._scripts = 0
@@ -154,7 +154,7 @@ class Writer:
         if name in HEADINGS or name in _RAW:
             self._capture(at, name)
         elif name == "table" and at not in self._survey.layout_tables:
-            self._grid = Grid(self._repeats)
+            self._grid = TableGrid(self._repeats)
         elif name in ("ol", "ul", "menu", "dir"):
             self._lists.append(_list(at, element, name))
         elif name == "li":

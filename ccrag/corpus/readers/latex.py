@@ -18,7 +18,7 @@ from ccrag.config.environment import environment
 from ccrag.corpus.readers.html import page_of
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.latex_source import whole_source
-from ccrag.corpus.readers.page import Loss, Page
+from ccrag.corpus.readers.page import Loss, ReadPage
 from ccrag.corpus.records import RecordError
 from ccrag.errors import InputError
 
@@ -51,7 +51,7 @@ _ONE_NUMBER = ("equation", "multline")
 """Environments with one number; others have one a row."""
 
 
-def read_latex(path: Path, data: bytes) -> Page:
+def read_latex(path: Path, data: bytes) -> ReadPage:
     """
     Return the document whose main file `path` holds `data`.
 

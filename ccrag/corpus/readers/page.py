@@ -19,7 +19,7 @@ class Loss(NamedTuple):
     """Left out on purpose, e.g. navigation and scripts: counted, but no reason for a warning."""
 
 
-class Page(NamedTuple):
+class ReadPage(NamedTuple):
     """A file read as one document."""
 
     title: str

@@ -21,7 +21,7 @@ import pypdfium2.raw as raw
 from ccrag.corpus.readers.glyphs import Drawings, read_drawings, read_glyphs
 from ccrag.corpus.readers.layout import write_pages
 from ccrag.corpus.readers.lines import Glyph, Line, from_top, has_meaning, tidy, without_numbers
-from ccrag.corpus.readers.page import Loss, Page
+from ccrag.corpus.readers.page import Loss, ReadPage
 from ccrag.corpus.readers.page_tree import pages_in_tree
 from ccrag.corpus.readers.ruled import lines_with_tables
 from ccrag.corpus.readers.running_heads import part_running_heads
@@ -72,7 +72,7 @@ class _File:
     """Notes and comments of each page."""
 
 
-def read_pdf(data: bytes) -> Page:
+def read_pdf(data: bytes) -> ReadPage:
     """
     Read a PDF as one document.
 
@@ -103,7 +103,9 @@ def read_pdf(data: bytes) -> Page:
         Loss("running heads", _words_of(heads), "words", intended=True),
         *parts,
     ]
-    return Page(title, text, starts, file.words, tuple(loss for loss in losses if loss.count > 0))
+    return ReadPage(
+        title, text, starts, file.words, tuple(loss for loss in losses if loss.count > 0)
+    )
 
 
 def _open(data: bytes) -> pdfium.PdfDocument:

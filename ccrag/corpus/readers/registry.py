@@ -10,14 +10,14 @@ from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, read_whole
 from ccrag.corpus.readers.encodings import decode_page
 from ccrag.corpus.readers.front_matter import front_matter_title
 from ccrag.corpus.readers.kinds import HTML_SUFFIXES, data_suffix, unpacked_name
-from ccrag.corpus.readers.page import Page
+from ccrag.corpus.readers.page import ReadPage
 from ccrag.text.sections import find_headings
 from ccrag.types import Document, TextSource
 
 _OTHER_KINDS = {b"%PDF-": ".pdf", b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif"}
 
 
-def read_page(file: SourceFile, *, sizes: SizeLimits = DEFAULT_SIZES) -> tuple[Document, Page]:
+def read_page(file: SourceFile, *, sizes: SizeLimits = DEFAULT_SIZES) -> tuple[Document, ReadPage]:
     """
     Return a whole file as one document, and as its reader made it.
 
@@ -38,7 +38,7 @@ def read_page(file: SourceFile, *, sizes: SizeLimits = DEFAULT_SIZES) -> tuple[D
     return Document(doc_id, title, page.text, text_source=source, pages=page.pages), page
 
 
-def _read(path: Path, data: bytes) -> Page:
+def _read(path: Path, data: bytes) -> ReadPage:
     """
     Return the text of one file; the libraries that read it are imported only where it needs one.
     """
@@ -58,7 +58,7 @@ def _read(path: Path, data: bytes) -> Page:
     return _read_text(data)
 
 
-def _read_text(data: bytes) -> Page:
+def _read_text(data: bytes) -> ReadPage:
     """
     Return a plain text or Markdown file; lines that end in CR alone, as on old Macs, end in LF.
     """
@@ -68,4 +68,4 @@ def _read_text(data: bytes) -> Page:
     text, losses = decode_page(data)
     if "\r" in text and "\n" not in text:
         text = text.replace("\r", "\n")
-    return Page(front_matter_title(text), text, losses=losses)
+    return ReadPage(front_matter_title(text), text, losses=losses)

@@ -69,13 +69,13 @@ class _Edge(NamedTuple):
     """The next row towards the text is farther away than usual."""
 
 
-_Row = list[_Edge]
+_EdgeRow = list[_Edge]
 
 
 class _Side(NamedTuple):
     """The rows at the upper or lower edge of each page, the outermost first."""
 
-    rows: list[list[_Row]]
+    rows: list[list[_EdgeRow]]
 
     def edges(self) -> Iterator[_Edge]:
         """Yield the lines at this edge of all pages."""
@@ -143,9 +143,9 @@ def _usual_distance(by_row: Sequence[Sequence[Sequence[Line]]]) -> float:
     return median(distances) if distances else 0.0
 
 
-def _edge_rows(page: int, rows: Sequence[Sequence[Line]], usual: float) -> list[_Row]:
+def _edge_rows(page: int, rows: Sequence[Sequence[Line]], usual: float) -> list[_EdgeRow]:
     """Return the first rows of `rows`, which run from the edge of the page to its middle."""
-    made: list[_Row] = []
+    made: list[_EdgeRow] = []
     for at, row in enumerate(rows[:MAX_ROWS]):
         inner = rows[at + 1][0].baseline if at + 1 < len(rows) else None
         size = max(line.size for line in row)

@@ -12,7 +12,7 @@ from ccrag.formats.plain_files import BOM, file_bytes, plain_bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class JsonlRecord:
     """One line's object, and what its writer should not have written."""
 
     line: int
@@ -20,7 +20,7 @@ class Record:
     faults: tuple[str, ...]
 
 
-def read_records(path: Path) -> tuple[list[Record], list[Problem]]:
+def read_records(path: Path) -> tuple[list[JsonlRecord], list[Problem]]:
     """
     Return the objects of a file, and a problem for every line that holds none.
 
@@ -37,7 +37,7 @@ def read_records(path: Path) -> tuple[list[Record], list[Problem]]:
     return records, problems
 
 
-def read_lenient(path: Path) -> tuple[list[Record], list[Problem]]:
+def read_lenient(path: Path) -> tuple[list[JsonlRecord], list[Problem]]:
     """
     As `read_records`, of what is known about queries: a mark, gzip and blank lines are no faults.
 
@@ -49,8 +49,8 @@ def read_lenient(path: Path) -> tuple[list[Record], list[Problem]]:
 
 def _objects(
     path: Path, content: bytes, *, blank_lines: bool = False
-) -> tuple[list[Record], list[Problem]]:
-    records: list[Record] = []
+) -> tuple[list[JsonlRecord], list[Problem]]:
+    records: list[JsonlRecord] = []
     problems: list[Problem] = []
     lines = content.removesuffix(b"\n").split(b"\n") if content else []
     for line, raw in enumerate(lines, start=1):
@@ -63,7 +63,7 @@ def _objects(
     return records, problems
 
 
-def _record(line: int, raw: bytes) -> Record:
+def _record(line: int, raw: bytes) -> JsonlRecord:
     faults: list[str] = []
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -84,7 +84,7 @@ def _record(line: int, raw: bytes) -> Record:
         raise ValueError(f"expected {{...}}, got {type(value).__name__}")
     if _has_lone_surrogate(value):
         faults.append("holds half of a surrogate pair, which is no character")
-    return Record(line, value, tuple(faults))
+    return JsonlRecord(line, value, tuple(faults))
 
 
 def _has_lone_surrogate(value: object) -> bool:

@@ -17,15 +17,15 @@ KINDS: Kinds = {
 OTHER_IDS = ("topic_id", "request_id")
 """Further names under which readers look for the query's id; a contradiction costs the file."""
 
-Queries = Mapping[QueryId, Query]
+QueriesById = Mapping[QueryId, Query]
 
 
-def by_id(queries: Sequence[Query] | None) -> Queries | None:
+def by_id(queries: Sequence[Query] | None) -> QueriesById | None:
     """Return the queries by id; None stays None."""
     return None if queries is None else {query.query_id: query for query in queries}
 
 
-def metadata_problems(record: Mapping[str, object], queries: Queries | None) -> Iterator[str]:
+def metadata_problems(record: Mapping[str, object], queries: QueriesById | None) -> Iterator[str]:
     """Yield messages about keys, types, the ids' agreement and the narrative's wording."""
     metadata = record.get("metadata")
     yield from shape_problems(metadata, KINDS, within="metadata")
@@ -39,7 +39,7 @@ def metadata_problems(record: Mapping[str, object], queries: Queries | None) -> 
 
 
 def wording_problems(
-    record: Mapping[str, object], text_key: str, id_key: str, queries: Queries | None
+    record: Mapping[str, object], text_key: str, id_key: str, queries: QueriesById | None
 ) -> Iterator[str]:
     """Yield a message when the record words its query otherwise than the queries do."""
     query = asked(record, id_key, queries)
@@ -48,6 +48,6 @@ def wording_problems(
         yield f"{text_key} differs from the query's text {query.text!r}"
 
 
-def asked(record: Mapping[str, object], id_key: str, queries: Queries | None) -> Query | None:
+def asked(record: Mapping[str, object], id_key: str, queries: QueriesById | None) -> Query | None:
     """Return the query a record answers; None when it, or all queries, are unknown."""
     return None if queries is None else queries.get(str(at(record, id_key)))

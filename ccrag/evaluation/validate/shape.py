@@ -5,7 +5,7 @@ import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, TypeGuard
 
-Kind = Literal[
+FieldKind = Literal[
     "a non-empty string",
     "a non-empty string or a whole number",
     "a whole number",
@@ -15,7 +15,7 @@ Kind = Literal[
     "a non-empty list",
     "an object",
 ]
-Kinds = Mapping[str, Kind]
+Kinds = Mapping[str, FieldKind]
 """What stands under each key; a dotted key leads into nested mappings."""
 
 
@@ -34,7 +34,7 @@ def is_finite(value: object) -> TypeGuard[float]:
     return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
-TESTS: Mapping[Kind, Callable[[object], bool]] = {
+TESTS: Mapping[FieldKind, Callable[[object], bool]] = {
     "a non-empty string": is_text,
     "a non-empty string or a whole number": lambda value: is_text(value) or is_whole(value),
     "a whole number": is_whole,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ccrag.evaluation.validate.jsonl import Record, read_records
+from ccrag.evaluation.validate.jsonl import JsonlRecord, read_records
 from ccrag.evaluation.validate.problems import Problem
 from ccrag.evaluation.validate.shape import at, is_text, is_whole
 from ccrag.types import QueryId
@@ -45,7 +45,7 @@ def file_problems(path: Path, rules: Rules) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line or 0) + _missing(path, records, rules)
 
 
-def identifier(record: Record, rules: Rules) -> QueryId | None:
+def identifier(record: JsonlRecord, rules: Rules) -> QueryId | None:
     """Return the record's query id as a string; None when it has no usable one."""
     value = at(record.value, rules.id_key)
     return str(value) if is_text(value) or is_whole(value) else None
@@ -57,7 +57,7 @@ def _size_problems(path: Path, max_bytes: int | None) -> Iterator[Problem]:
         yield Problem(path, None, None, f"has {size:,} bytes, {max_bytes:,} are allowed")
 
 
-def _id_problems(path: Path, records: Sequence[Record], rules: Rules) -> Iterator[Problem]:
+def _id_problems(path: Path, records: Sequence[JsonlRecord], rules: Rules) -> Iterator[Problem]:
     first: dict[QueryId, int] = {}
     for record in records:
         query_id = identifier(record, rules)
@@ -72,7 +72,7 @@ def _id_problems(path: Path, records: Sequence[Record], rules: Rules) -> Iterato
 
 
 def _constant_problems(
-    path: Path, records: Sequence[Record], rules: Rules, key: str
+    path: Path, records: Sequence[JsonlRecord], rules: Rules, key: str
 ) -> Iterator[Problem]:
     values = [(record, value) for record in records if is_text(value := at(record.value, key))]
     for record, value in values:
@@ -82,7 +82,7 @@ def _constant_problems(
             yield Problem(path, record.line, identifier(record, rules), message)
 
 
-def _missing(path: Path, records: Sequence[Record], rules: Rules) -> list[Problem]:
+def _missing(path: Path, records: Sequence[JsonlRecord], rules: Rules) -> list[Problem]:
     answered = {identifier(record, rules) for record in records}
     return [
         Problem(path, None, query_id, "is not answered")

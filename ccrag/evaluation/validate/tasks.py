@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccrag.errors import InputError
-from ccrag.evaluation.validate.jsonl import Record, read_lenient
+from ccrag.evaluation.validate.jsonl import JsonlRecord, read_lenient
 from ccrag.evaluation.validate.shape import is_text, is_whole, items
 from ccrag.formats.plain_files import plain_text
 from ccrag.types import Candidates, Query
@@ -71,14 +71,14 @@ def read_topics(path: Path) -> list[Query]:
     return list(topics.values())
 
 
-def _records(path: Path) -> list[Record]:
+def _records(path: Path) -> list[JsonlRecord]:
     records, problems = read_lenient(path)
     for problem in problems:
         raise InputError(problem.message, path=path, line=problem.line)
     return records
 
 
-def _task(path: Path, record: Record) -> Task:
+def _task(path: Path, record: JsonlRecord) -> Task:
     task_id = record.value.get("task_id")
     collection = record.value.get("Collection", record.value.get("collection"))
     turns = record.value.get("input", record.value.get("turns"))

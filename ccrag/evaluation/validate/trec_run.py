@@ -15,7 +15,7 @@ LARGEST_FLOAT32 = 3.4e38
 
 
 @dataclass(slots=True)
-class _Seen:
+class _SeenLines:
     """What the lines of one query have shown so far."""
 
     lines: int = 0
@@ -43,7 +43,7 @@ def run_problems(
         InputError: the file cannot be read.
     """
     problems: list[Problem] = []
-    seen: dict[QueryId, _Seen] = {}
+    seen: dict[QueryId, _SeenLines] = {}
     tag: str | None = None
     content = file_bytes(path)
     lines = content.removesuffix(b"\n").split(b"\n") if content else []
@@ -56,7 +56,7 @@ def run_problems(
         query_id, tag = columns[0], tag or columns[-1]
         messages = [
             *_query_problems(query_id, asked),
-            *_line_problems(columns, seen.setdefault(query_id, _Seen()), depth=depth, tag=tag),
+            *_line_problems(columns, seen.setdefault(query_id, _SeenLines()), depth=depth, tag=tag),
             *_closure_problems(columns[2], query_id, candidates),
         ]
         problems += [Problem(path, line, query_id, message) for message in messages]
@@ -68,7 +68,7 @@ def _query_problems(query_id: QueryId, asked: Collection[QueryId] | None) -> Ite
         yield "is not among the queries asked"
 
 
-def _line_problems(columns: list[str], seen: _Seen, *, depth: int, tag: str) -> Iterator[str]:
+def _line_problems(columns: list[str], seen: _SeenLines, *, depth: int, tag: str) -> Iterator[str]:
     _, q0, name, rank, score, own_tag = columns
     if q0 != "Q0":
         yield f"the second column must be Q0, got {q0!r}"
@@ -85,7 +85,7 @@ def _line_problems(columns: list[str], seen: _Seen, *, depth: int, tag: str) -> 
         yield f"tag is {own_tag!r}, but {tag!r} above"
 
 
-def _score_problems(text: str, seen: _Seen) -> Iterator[str]:
+def _score_problems(text: str, seen: _SeenLines) -> Iterator[str]:
     """Scores are compared as trec_eval holds them, in 32 bits; it reorders those that tie there."""
     score = _float32(text)
     if score is None:

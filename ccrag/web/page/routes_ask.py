@@ -12,7 +12,7 @@ from ccrag.web.connection import UPLOAD_PREFIX
 from ccrag.web.page.render import asset, html, page
 from ccrag.web.page.views import answer_view
 from ccrag.web.problems import ProblemError
-from ccrag.web.service import Question, Readable
+from ccrag.web.service import AskedQuestion, ReadableIndex
 from ccrag.web.spans import parted, read_spans
 from ccrag.web.state import Asking, ServerState, State
 
@@ -25,25 +25,25 @@ FOUND = 30
 FOR_EVER = "public, max-age=31536000, immutable"
 
 router = APIRouter(include_in_schema=False)
-Text = Annotated[str, Form()]
-Ids = Annotated[str, Form(description="One id a line.")]
+QuestionField = Annotated[str, Form()]
+IdsField = Annotated[str, Form(description="One id a line.")]
 
 
 def sent_question(
-    text: Text,
-    index: Text,
-    scope: Text = "all",
-    doc_ids: Ids = "",
+    text: QuestionField,
+    index: QuestionField,
+    scope: QuestionField = "all",
+    doc_ids: IdsField = "",
     pick: Annotated[list[str] | None, Form()] = None,
-    pipeline: Text = "",
-) -> Question:
+    pipeline: QuestionField = "",
+) -> AskedQuestion:
     """Return what the form says; ids pasted and documents picked count together."""
     ids = [line.strip() for line in doc_ids.splitlines()]
     chosen = tuple(dict.fromkeys([*(pick or ()), *filter(None, ids)]))
-    return Question(index, text, chosen if scope == "some" else None, pipeline or None)
+    return AskedQuestion(index, text, chosen if scope == "some" else None, pipeline or None)
 
 
-Asked = Annotated[Question, Depends(sent_question)]
+Asked = Annotated[AskedQuestion, Depends(sent_question)]
 
 
 @router.get("/")
@@ -65,7 +65,7 @@ async def answer_page(
     state: State,
     caller: Asking,
     question: Asked,
-    scope: Text = "all",
+    scope: QuestionField = "all",
 ) -> Response:
     """The form as it was sent, with the answer below."""
     result = await answered(request, state, caller, question)
@@ -93,7 +93,7 @@ async def found_documents(
 ) -> Response:
     """Documents by title, as a piece of the form."""
     found = await in_turn(
-        request, lambda _: state.desk.documents(caller, index, text=title, size=FOUND)
+        request, lambda _: state.service.documents(caller, index, text=title, size=FOUND)
     )
     content = html("found.html.jinja", found=found, title=title)
     return Response(content, media_type="text/html; charset=utf-8")
@@ -112,7 +112,7 @@ async def document_page(
 ) -> Response:
     """A document at its highlighted span; as a piece for the panel beside the answer, or alone."""
     spans = read_spans(span or ())
-    found = await in_turn(request, lambda _: state.desk.document(caller, index, doc_id))
+    found = await in_turn(request, lambda _: state.service.document(caller, index, doc_id))
     if start is None:
         first = min((low for low, _ in spans), default=0)
         start = max(0, first - BEFORE_CHARS) if len(found.text) > WINDOW_CHARS else 0
@@ -145,8 +145,8 @@ async def upload_page(
         raise ProblemError("invalid_request", "choose a file first")
     made = await in_turn(
         request,
-        lambda watch: state.uploads.add(caller.name, name, file.file, None, watch=watch),
-        gate=state.upload_gate,
+        lambda on_stage: state.uploads.add(caller.name, name, file.file, None, on_stage=on_stage),
+        workers=state.upload_workers,
     )
     return Response(status_code=303, headers={"Location": f"/?index={made.index}"})
 
@@ -165,16 +165,16 @@ async def _form(
     *,
     index: str = "",
     title: str = "",
-    question: Question | None = None,
+    question: AskedQuestion | None = None,
     scope: str = "all",
 ) -> JSON:
     """Return what the form shows."""
 
-    def work(_: object) -> tuple[list[Readable], JSON | None]:
-        listed = state.desk.indexes(caller)
+    def work(_: object) -> tuple[list[ReadableIndex], JSON | None]:
+        listed = state.service.indexes(caller)
         if not title or not index:
             return listed, None
-        found = state.desk.documents(caller, index, text=title, size=FOUND)
+        found = state.service.documents(caller, index, text=title, size=FOUND)
         return listed, {"found": found, "title": title}
 
     listed, found = await in_turn(request, work)
@@ -187,7 +187,7 @@ async def _form(
         "text": question.text if question else "",
         "scope": "some" if found else scope,
         "doc_ids": "\n".join((question.doc_ids or ()) if question else ()),
-        "pipeline": (question.pipeline if question else None) or state.shelf.default,
-        "pipelines": [(name, s.summary) for name, s in state.shelf.pipelines.items()],
+        "pipeline": (question.pipeline if question else None) or state.registry.default,
+        "pipelines": [(name, s.summary) for name, s in state.registry.pipelines.items()],
         "found": found,
     }

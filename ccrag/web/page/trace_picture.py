@@ -22,7 +22,7 @@ LABEL_CHARS, COLUMN_CHARS = 26, 13
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class TraceDot:
     """A passage in a column."""
 
     x: int
@@ -31,7 +31,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class TraceThread:
     """A passage through all columns."""
 
     passage_id: str
@@ -40,14 +40,14 @@ class Thread:
     """Every rank in words."""
     kind: str
     """`cited`, `read` or `lost`."""
-    dots: tuple[Dot, ...]
+    dots: tuple[TraceDot, ...]
     path: str
     """Of its line, as SVG writes it; a gap where a ranking does not hold it."""
     label_y: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TraceColumn:
     """A stage."""
 
     name: str
@@ -58,19 +58,19 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class TracePicture:
     """All of it, in SVG's units."""
 
     width: int
     height: int
-    columns: tuple[Column, ...]
-    threads: tuple[Thread, ...]
+    columns: tuple[TraceColumn, ...]
+    threads: tuple[TraceThread, ...]
     """The least important first: what is drawn last lies on top."""
     rows: tuple[tuple[str, str, tuple[str, ...]], ...]
     """The same as a table: label, kind, and a rank or a dash for each column."""
 
 
-def picture_of(told: JSON) -> Picture:
+def picture_of(told: JSON) -> TracePicture:
     """Return the picture of an answer with its trace, as `result_json` tells it."""
     rankings = [(r["stage"], [hit[0] for hit in r["hits"]]) for r in told["rankings"]]
     read = [place["passage_id"] for place in told["read"]]
@@ -84,7 +84,7 @@ def picture_of(told: JSON) -> Picture:
     shown = [*read[:SHOWN], *_lost(rankings, set(read))]
     places = [_places(column, shown) for column in ranks]
     columns = tuple(
-        Column(_short(stage), _group(stage), LEFT + COLUMN * at, len(ids))
+        TraceColumn(_short(stage), _group(stage), LEFT + COLUMN * at, len(ids))
         for at, (stage, ids) in enumerate(named)
     )
     labels = {p["passage_id"]: _label(p) for p in told["read"]}
@@ -101,7 +101,7 @@ def picture_of(told: JSON) -> Picture:
     ]
     lowest = max((dot.y for thread in threads for dot in thread.dots), default=TOP)
     order = {"lost": 0, "read": 1, "cited": 2}
-    return Picture(
+    return TracePicture(
         width=columns[-1].x + LABEL,
         height=lowest + STEP,
         columns=columns,
@@ -138,12 +138,12 @@ def _thread(
     passage_id: str,
     label: str,
     kind: str,
-    columns: Sequence[Column],
+    columns: Sequence[TraceColumn],
     ranks: Sequence[Mapping[str, int]],
     places: Sequence[Mapping[str, int]],
-) -> Thread:
+) -> TraceThread:
     dots = tuple(
-        Dot(column.x, TOP + STEP * places[at][passage_id], ranks[at][passage_id])
+        TraceDot(column.x, TOP + STEP * places[at][passage_id], ranks[at][passage_id])
         for at, column in enumerate(columns)
         if passage_id in places[at]
     )
@@ -151,7 +151,7 @@ def _thread(
         f"{column.name} {ranks[at].get(passage_id, '–')}" for at, column in enumerate(columns)
     )
     last = dots[-1] if dots and dots[-1].x == columns[-1].x else None
-    return Thread(
+    return TraceThread(
         passage_id=passage_id,
         label=label,
         title=f"{label}: {said}",
@@ -162,7 +162,7 @@ def _thread(
     )
 
 
-def _path(dots: Sequence[Dot]) -> str:
+def _path(dots: Sequence[TraceDot]) -> str:
     """Return a smooth line through `dots`, broken where a column lies between without one."""
     parts: list[str] = []
     for before, dot in zip((None, *dots), dots, strict=False):

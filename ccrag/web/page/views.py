@@ -6,13 +6,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ccrag.types import JSON
-from ccrag.web.page.trace_picture import Picture, picture_of
+from ccrag.web.page.trace_picture import TracePicture, picture_of
 
 DOCUMENT = "/document"
 
 
 @dataclass(frozen=True, slots=True)
-class Cite:
+class CitationView:
     """A citation: its number, and where a click leads."""
 
     number: int
@@ -21,16 +21,16 @@ class Cite:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SentenceView:
     """A sentence of the answer."""
 
     text: str
-    cites: tuple[Cite, ...]
+    cites: tuple[CitationView, ...]
     supported: bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class QuoteView:
     """Words of a document, and where a click leads."""
 
     text: str
@@ -43,7 +43,7 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceView:
     """A cited document with the quotes the answer used."""
 
     number: int
@@ -51,7 +51,7 @@ class Reference:
     title: str
     date: str | None
     href: str
-    quotes: tuple[Quote, ...]
+    quotes: tuple[QuoteView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class AnswerView:
     abstained: bool
     weakness: str | None
     """Why the evidence is weak, if it is."""
-    sentences: tuple[Said, ...]
-    references: tuple[Reference, ...]
-    evidence: tuple[Quote, ...]
+    sentences: tuple[SentenceView, ...]
+    references: tuple[ReferenceView, ...]
+    evidence: tuple[QuoteView, ...]
     variants: tuple[tuple[str, str], ...]
-    picture: Picture
+    picture: TracePicture
     notes: tuple[tuple[str, str], ...]
     seconds: tuple[tuple[str, str], ...]
     total: str
@@ -122,7 +122,7 @@ def _said(
     evidence: Mapping[str, JSON],
     titles: Mapping[str, JSON],
     index: str,
-) -> Said:
+) -> SentenceView:
     cites = []
     for citation in sentence["citations"]:
         doc_id = references[citation]
@@ -132,8 +132,8 @@ def _said(
             if evidence[e]["doc_id"] == doc_id
         ]
         label = f"source {citation + 1}: {_title(doc_id, titles)}"
-        cites.append(Cite(citation + 1, document_href(index, doc_id, spans), label))
-    return Said(sentence["text"], tuple(cites), sentence.get("supported"))
+        cites.append(CitationView(citation + 1, document_href(index, doc_id, spans), label))
+    return SentenceView(sentence["text"], tuple(cites), sentence.get("supported"))
 
 
 def _reference(
@@ -142,10 +142,10 @@ def _reference(
     titles: Mapping[str, JSON],
     used: Sequence[JSON],
     index: str,
-) -> Reference:
+) -> ReferenceView:
     own = {item["evidence_id"]: item for item in used if item["doc_id"] == doc_id}
     spans = [(item["start"], item["end"]) for item in own.values()]
-    return Reference(
+    return ReferenceView(
         number=number,
         doc_id=doc_id,
         title=_title(doc_id, titles),
@@ -155,9 +155,9 @@ def _reference(
     )
 
 
-def _quote(item: JSON, index: str, *, used: bool) -> Quote:
+def _quote(item: JSON, index: str, *, used: bool) -> QuoteView:
     span = (item["start"], item["end"])
-    return Quote(
+    return QuoteView(
         text=item["text"],
         href=document_href(index, item["doc_id"], [span]),
         section=" › ".join(item["section"]),

@@ -5,7 +5,7 @@ from math import log, log1p
 
 import pytest
 
-from ccrag.answering.answerability import Seen, features
+from ccrag.answering.answerability import AnswerabilityInput, features
 from ccrag.types import Passage, Ranking, Turn
 from tests.unit.stages import passage, ranking
 
@@ -26,8 +26,8 @@ def seen(
     read: Sequence[Passage] | None = None,
     evidence: Sequence[str] = (),
     closest: float | None = 0.0,
-) -> Seen:
-    return Seen(
+) -> AnswerabilityInput:
+    return AnswerabilityInput(
         question=question,
         turn=question if turn is None else turn,
         turns=turns,

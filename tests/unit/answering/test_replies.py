@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccrag.answering.citations import DraftSentence
-from ccrag.answering.replies import Reading, better, read_reply
+from ccrag.answering.replies import ParsedReply, better, read_reply
 from tests.unit.stages import evidence
 
 SHOWN = [evidence(f"e{n}", f"Fact {n}.", doc_id=f"d{n}") for n in (1, 2, 3)]
@@ -21,14 +21,16 @@ def sentence(text: str, *ids: object) -> dict[str, object]:
     return {"text": text, "evidence": list(ids)}
 
 
-def messages(reading: Reading) -> list[str]:
+def messages(reading: ParsedReply) -> list[str]:
     assert all(note.stage == "generation" for note in reading.notes)
     return [note.message for note in reading.notes]
 
 
 def test_the_form_asked_for_is_read_without_a_word() -> None:
     reading = read_reply(replied(sentence("One. ", "e2", "e1"), sentence("Two.", "e3")), SHOWN)
-    assert reading == Reading((DraftSentence("One.", ("e2", "e1")), DraftSentence("Two.", ("e3",))))
+    assert reading == ParsedReply(
+        (DraftSentence("One.", ("e2", "e1")), DraftSentence("Two.", ("e3",)))
+    )
 
 
 @pytest.mark.parametrize(

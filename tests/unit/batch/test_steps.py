@@ -332,7 +332,7 @@ def test_a_request_is_known_by_its_content(work: Path, settings: Settings) -> No
     with open_work(work) as opened:
         [(_, query)] = opened.queries()
         found = batch_answers.answer(query, _generation(settings), opened.reply)
-    assert isinstance(found, batch_answers.Waiting)
+    assert isinstance(found, batch_answers.PendingRequest)
     assert found.request.digest == query.custom_id == requests(work)[0]["custom_id"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccrag.chat.commands import HELP, NAMES, Command, Question, read_line
+from ccrag.chat.commands import HELP, NAMES, ChatQuestion, Command, read_line
 from ccrag.errors import InputError
 
 
@@ -11,10 +11,10 @@ from ccrag.errors import InputError
     [
         ("", None),
         (" \t\n", None),
-        ("Why?\n", Question("Why?")),
-        ("  What about its limits?  ", Question("What about its limits?")),
-        ("docs", Question("docs")),
-        (" /etc/hosts is what?", Question("/etc/hosts is what?")),
+        ("Why?\n", ChatQuestion("Why?")),
+        ("  What about its limits?  ", ChatQuestion("What about its limits?")),
+        ("docs", ChatQuestion("docs")),
+        (" /etc/hosts is what?", ChatQuestion("/etc/hosts is what?")),
         ("/docs", Command("docs")),
         ("/docs  heat pump \r\n", Command("docs", "heat pump")),
         ("/why\n", Command("why")),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ccrag.chunking.semantic import (
-    cut_sentences,
+    chunk_sentences,
     group_semantic,
     group_topic_shift,
 )
@@ -32,7 +32,7 @@ def semantic_passages(
     edges: int = 0,
 ) -> list[Passage]:
     """Both steps for one document: cut, then group by meaning."""
-    cut = cut_sentences(document, max_words=max_words)
+    cut = chunk_sentences(document, max_words=max_words)
     if not cut.sections:
         return []
     return group_semantic(cut, vectors_of(cut.texts), threshold=threshold, edges=edges)
@@ -47,7 +47,7 @@ def topic_shift_passages(
     edges: int = 0,
 ) -> list[Passage]:
     """Both steps for one document: cut, then group by shifts of topic."""
-    cut = cut_sentences(document, max_words=max_words)
+    cut = chunk_sentences(document, max_words=max_words)
     if not cut.sections:
         return []
     return group_topic_shift(cut, vectors_of(cut.texts), threshold=threshold, edges=edges)
@@ -150,7 +150,7 @@ def test_topic_shift_compares_neighbours_alone() -> None:
 
 def test_a_similarity_equal_to_the_threshold_joins() -> None:
     document = Document("d", "", "A is. B is.")
-    cut = cut_sentences(document, max_words=9)
+    cut = chunk_sentences(document, max_words=9)
     vectors = np.array([[1, 0], [3, 4]], dtype=np.float32)  # cosine 3 / 5, not unit rows
     assert len(group_semantic(cut, vectors, threshold=3 / 5)) == 1
     assert len(group_topic_shift(cut, vectors, threshold=1 - 3 / 5)) == 1
@@ -192,7 +192,7 @@ def test_vectors_of_zeros_belong_to_no_topic(chunk: Chunk) -> None:
 
 def test_sentences_of_several_documents_can_be_encoded_together() -> None:
     documents = [Document("a", "", "A is. A was."), Document("b", "", ""), Document("c", "", "B!")]
-    cuts = [cut_sentences(document, max_words=9) for document in documents]
+    cuts = [chunk_sentences(document, max_words=9) for document in documents]
     assert [cut.texts for cut in cuts] == [["A is.", "A was."], [], ["B!"]]
     vectors = hashed([text for cut in cuts for text in cut.texts])
     together = [
@@ -206,12 +206,12 @@ def test_sentences_of_several_documents_can_be_encoded_together() -> None:
 
 
 def test_a_long_sentence_is_encoded_in_its_pieces() -> None:
-    cut = cut_sentences(Document("d", "", "a b c d e; f g h i j k l"), max_words=8)
+    cut = chunk_sentences(Document("d", "", "a b c d e; f g h i j k l"), max_words=8)
     assert cut.texts == ["a b c d e;", "f g h i j k l"]
 
 
 def test_vectors_that_cannot_be_used_are_refused() -> None:
-    cut = cut_sentences(Document("d", "", "A is. B is."), max_words=9)
+    cut = chunk_sentences(Document("d", "", "A is. B is."), max_words=9)
     with pytest.raises(InvariantError, match="'d': 1 vectors for 2 sentences"):
         group_semantic(cut, np.ones((1, 2), np.float32), threshold=0.7)
     with pytest.raises(ModelError, match="'d': .* not finite"):

@@ -1,4 +1,4 @@
-"""Settings that must fit each other: wordings, lists and how they are fused."""
+"""Settings that must fit each other: variants, lists and how they are fused."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ def settings(**sections: Any) -> PipelineSettings:
 
 
 def test_lists_are_named_by_source_and_wording() -> None:
-    wordings = {"use": ["last-two", "decayed"], "dense": ["original", "rewrite"]}
-    named = settings(variants=wordings).list_names()
+    variants = {"use": ["last-two", "decayed"], "dense": ["original", "rewrite"]}
+    named = settings(variants=variants).list_names()
     assert named == ("bm25:last-two", "bm25:decayed", "dense:original", "dense:rewrite")
     fed = PipelineSettings()
     assert fed.list_names()[-1] == "bm25:feedback"

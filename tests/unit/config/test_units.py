@@ -8,7 +8,7 @@ import pytest
 from ccrag.config import PipelineSettings
 from ccrag.config.load import load_settings
 from ccrag.errors import InputError
-from ccrag.indexing.spec import recipe_of, unit_recipe
+from ccrag.indexing.spec import index_spec, unit_spec
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ def test_what_does_not_fit_is_refused(settings: dict[str, Any], message: str) ->
 
 
 def test_only_pipelines_that_read_units_need_them_stored() -> None:
-    assert recipe_of(load_settings("hybrid")).units is None
+    assert index_spec(load_settings("hybrid")).units is None
     for name in ("longrag", "linked"):
-        recipe = recipe_of(load_settings(name))
-        assert recipe.units is not None
-        assert recipe.units.name == "links-both-apart-4000t"
-        assert recipe.stored == {recipe.name, "units-links-both-apart-4000t"}
+        spec = index_spec(load_settings(name))
+        assert spec.units is not None
+        assert spec.units.name == "links-both-apart-4000t"
+        assert spec.stored == {spec.name, "units-links-both-apart-4000t"}
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ def test_only_pipelines_that_read_units_need_them_stored() -> None:
     ],
 )
 def test_what_units_depend_on_is_in_name_and_fingerprint(changes: dict[str, Any]) -> None:
-    usual = unit_recipe(PipelineSettings())
-    changed = unit_recipe(PipelineSettings.model_validate({"units": changes}))
+    usual = unit_spec(PipelineSettings())
+    changed = unit_spec(PipelineSettings.model_validate({"units": changes}))
     assert changed.name != usual.name
     assert changed.parameters != usual.parameters
 
@@ -54,23 +54,23 @@ def test_what_units_depend_on_is_in_name_and_fingerprint(changes: dict[str, Any]
     "changes", [{"within": "index"}, {"score": "best-three"}, {"count": 2}, {"newest": True}]
 )
 def test_what_is_decided_at_query_time_is_not(changes: dict[str, Any]) -> None:
-    changed = unit_recipe(PipelineSettings.model_validate({"units": changes}))
-    assert changed == unit_recipe(PipelineSettings())
+    changed = unit_spec(PipelineSettings.model_validate({"units": changes}))
+    assert changed == unit_spec(PipelineSettings())
 
 
 def test_a_grouping_file_counts_by_its_content(tmp_path: Path) -> None:
     path = tmp_path / "groups.jsonl"
     settings = PipelineSettings.model_validate({"units": {"grouping": "file", "file": path}})
     with pytest.raises(InputError, match=r"groups\.jsonl: cannot be read"):
-        unit_recipe(settings)
+        unit_spec(settings)
     path.write_text('{"doc_ids": ["a"]}\n')
-    first = unit_recipe(settings)
+    first = unit_spec(settings)
     path.write_text('{"doc_ids": ["b"]}\n')
-    assert unit_recipe(settings).name != first.name
+    assert unit_spec(settings).name != first.name
 
 
 def test_a_tokenizer_counts_by_its_content(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text("{}")
     settings = PipelineSettings.model_validate({"budget": {"tokenizer": str(path)}})
-    assert "tokenizer-" in unit_recipe(settings).name
+    assert "tokenizer-" in unit_spec(settings).name

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ccrag.corpus.fields import Fields, document_of
+from ccrag.corpus.fields import RecordFields, document_of
 from ccrag.errors import InputError
 from ccrag.types import MAX_DOC_ID_BYTES
 
@@ -59,7 +59,7 @@ def test_unusable_ids(value: object, message: str) -> None:
         ({}, "", "none"),
     ],
 )
-def test_text_and_where_it_came_from(fields: Fields, text: str, source: str) -> None:
+def test_text_and_where_it_came_from(fields: RecordFields, text: str, source: str) -> None:
     document = document_of({"id": 1, **fields})
     assert (document.text, document.text_source) == (text, source)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
+from ccrag.corpus.load import ErrorMode, LoadReport, find_files, read_documents
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
 from ccrag.corpus.scan import CorpusScan
 from ccrag.errors import InputError
@@ -29,7 +29,7 @@ def put(path: Path, content: bytes = b"text") -> Path:
 def load(
     *paths: Path,
     report: LoadReport | None = None,
-    on_error: OnError = "stop",
+    on_error: ErrorMode = "stop",
     sizes: SizeLimits = DEFAULT_SIZES,
 ) -> list[Document]:
     report = report or LoadReport()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ccrag.corpus.ledger import Ledger
-from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
+from ccrag.corpus.load import ErrorMode, LoadReport, find_files, read_documents
 from ccrag.errors import InputError
 from ccrag.types import Document
 
@@ -28,7 +28,7 @@ def write(tmp_path: Path) -> Write:
 
 
 def load(
-    *paths: Path, on_error: OnError = "stop", report: LoadReport | None = None
+    *paths: Path, on_error: ErrorMode = "stop", report: LoadReport | None = None
 ) -> list[Document]:
     report = LoadReport() if report is None else report
     ledger = Ledger()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ccrag.config.load import load_settings
-from ccrag.corpus.in_memory import GivenDocuments
+from ccrag.corpus.in_memory import InMemoryCorpus
 from ccrag.errors import CcragError, ConfigError, InputError
 from ccrag.library import make_query
 from ccrag.types import Candidates, Document, Query, Turn
@@ -25,16 +25,16 @@ WHOLE = Candidates.whole_index()
         (lambda bad: Candidates.of([bad], query_id="q"), InputError, "query 'q': candidate id"),
         (lambda bad: Candidates.of_collection(bad), InputError, "collection name"),
         (lambda bad: load_settings(None, [f"output.team_id={bad}"]), ConfigError, "--set"),
-        (lambda bad: GivenDocuments([Document(bad, "", "x")]), InputError, "document 1"),
-        (lambda bad: GivenDocuments([Document("d", bad, "x")]), InputError, "document 1"),
-        (lambda bad: GivenDocuments([Document("d", "", bad)]), InputError, "document 1"),
+        (lambda bad: InMemoryCorpus([Document(bad, "", "x")]), InputError, "document 1"),
+        (lambda bad: InMemoryCorpus([Document("d", bad, "x")]), InputError, "document 1"),
+        (lambda bad: InMemoryCorpus([Document("d", "", bad)]), InputError, "document 1"),
         (
-            lambda bad: GivenDocuments([Document("d", "", "x", collection=bad)]),
+            lambda bad: InMemoryCorpus([Document("d", "", "x", collection=bad)]),
             InputError,
             "document 1",
         ),
         (
-            lambda bad: GivenDocuments([Document("d", "", "x", links=(bad,))]),
+            lambda bad: InMemoryCorpus([Document("d", "", "x", links=(bad,))]),
             InputError,
             "document 1",
         ),

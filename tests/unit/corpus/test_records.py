@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ccrag.corpus.in_memory import GivenDocuments
-from ccrag.corpus.load import LoadReport, OnError, find_files, read_documents
+from ccrag.corpus.in_memory import InMemoryCorpus
+from ccrag.corpus.load import ErrorMode, LoadReport, find_files, read_documents
 from ccrag.corpus.queries import read_doc_ids, read_queries
 from ccrag.corpus.scan import CorpusScan
 from ccrag.errors import InputError
@@ -31,7 +31,7 @@ def write(path: Path, content: str | bytes | list[object]) -> Path:
 
 
 def load(
-    path: Path, report: LoadReport | None = None, *, on_error: OnError = "stop"
+    path: Path, report: LoadReport | None = None, *, on_error: ErrorMode = "stop"
 ) -> list[Document]:
     report = report or LoadReport()
     return list(read_documents(find_files([path], report), report=report, on_error=on_error))
@@ -76,7 +76,7 @@ def test_a_collection_without_any_text_is_refused_with_its_fields(tmp_path: Path
     ):
         CorpusScan([path])
     with pytest.raises(InputError, match=r"none of 1 document has a text"):
-        GivenDocuments([Document("a", "", "", text_source="none")])
+        InMemoryCorpus([Document("a", "", "", text_source="none")])
 
 
 def test_a_file_without_text_among_others_is_a_warning(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_name_may_stand_twice_where_nothing_is_lost(tmp_path: Path) -> None:
 
 def test_ids_of_documents_in_memory_have_no_blanks_around_them() -> None:
     with pytest.raises(InputError, match="document 1, ' a', starts or ends with a blank"):
-        GivenDocuments([Document(" a", "", "text")])
+        InMemoryCorpus([Document(" a", "", "text")])
 
 
 def test_ids_may_stand_in_lines_that_end_in_cr(tmp_path: Path) -> None:

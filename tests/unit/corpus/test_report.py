@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from ccrag.corpus.load import LoadReport, find_files, read_documents
-from ccrag.corpus.readers.page import Loss, Page
+from ccrag.corpus.readers.page import Loss, ReadPage
 from ccrag.corpus.report import MAX_EXAMPLES, MAX_LOST_SHARE, MIN_LOST_WORDS
 
 PATH = Path("a.html")
 WORDS = 1_000
 
 
-def page(words: int, *losses: Loss, words_in_file: int = WORDS, pages: int = 0) -> Page:
-    return Page("", "word " * words, tuple(range(pages)), words_in_file, losses)
+def page(words: int, *losses: Loss, words_in_file: int = WORDS, pages: int = 0) -> ReadPage:
+    return ReadPage("", "word " * words, tuple(range(pages)), words_in_file, losses)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def page(words: int, *losses: Loss, words_in_file: int = WORDS, pages: int = 0) 
         (page(WORDS, Loss("bytes that are not UTF-8", 1, "bytes", "byte 7")), []),
     ],
 )
-def test_a_loss_beyond_a_few_percent_is_a_warning(read: Page, warnings: list[str]) -> None:
+def test_a_loss_beyond_a_few_percent_is_a_warning(read: ReadPage, warnings: list[str]) -> None:
     report = LoadReport()
     report.add_page(PATH, read)
     assert report.warnings == warnings

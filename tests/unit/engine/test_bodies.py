@@ -5,13 +5,13 @@ import orjson
 import pytest
 
 from ccrag.engine import bodies
-from ccrag.types import Candidates, Part
+from ccrag.types import Candidates, WeightedText
 
 TWO = Candidates.of(["b", "a"], query_id="q")
 
 
-def parts(text: str) -> tuple[Part, ...]:
-    return (Part(text, 1.0),)
+def parts(text: str) -> tuple[WeightedText, ...]:
+    return (WeightedText(text, 1.0),)
 
 
 def test_bm25_filters_inside_the_query_and_breaks_ties_by_id() -> None:
@@ -96,12 +96,21 @@ def test_long_queries_are_cut_at_a_word(text: str, kept: str) -> None:
 
 
 def test_parts_share_the_words_that_are_searched() -> None:
-    asked = (Part("new " * 300, 1.0), Part("old " * 300, 0.5), Part("oldest", 0.2))
-    assert bodies.searched(asked) == [Part("new " * 300, 1.0), Part("old " * 100, 0.5)]
+    asked = (
+        WeightedText("new " * 300, 1.0),
+        WeightedText("old " * 300, 0.5),
+        WeightedText("oldest", 0.2),
+    )
+    assert bodies.searched(asked) == [
+        WeightedText("new " * 300, 1.0),
+        WeightedText("old " * 100, 0.5),
+    ]
 
 
 def test_a_parts_weight_boosts_its_clauses_and_scores_are_summed() -> None:
-    body = bodies.bm25_body((Part("new", 1.0), Part("old", 0.5)), TWO, depth=7, title_weight=0.5)
+    body = bodies.bm25_body(
+        (WeightedText("new", 1.0), WeightedText("old", 0.5)), TWO, depth=7, title_weight=0.5
+    )
     assert body["query"]["bool"]["should"] == [
         {"match": {"text": {"query": "new"}}},
         {"match": {"title": {"query": "new", "boost": 0.5}}},

@@ -9,7 +9,7 @@ from ccrag.cli.indexes import _pipelines
 from ccrag.config.load import load_settings
 from ccrag.engine.stored import sources
 from ccrag.errors import EngineError
-from ccrag.indexing.spec import recipe_of
+from ccrag.indexing.spec import index_spec
 
 
 class Answers:
@@ -35,6 +35,6 @@ def test_what_is_absent_is_left_out_and_what_fails_is_not_absent() -> None:
 
 
 def test_an_index_with_vectors_is_listed_for_pipelines_without() -> None:
-    served = _pipelines(frozenset({recipe_of(load_settings("best")).name}))
+    served = _pipelines(frozenset({index_spec(load_settings("best")).name}))
     assert {"best", "hybrid", "lexical", "caes-rag-rrf"} <= set(served)
-    assert "best" not in _pipelines(frozenset({recipe_of(load_settings("lexical")).name}))
+    assert "best" not in _pipelines(frozenset({index_spec(load_settings("lexical")).name}))

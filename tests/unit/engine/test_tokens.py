@@ -7,7 +7,7 @@ import pytest
 
 from ccrag.engine import bodies
 from ccrag.engine.tokens import LONGEST_TOKEN, cut_tokens
-from ccrag.types import Part
+from ccrag.types import WeightedText
 
 NONE = 10**9
 
@@ -66,7 +66,11 @@ def test_plain_prose_is_cut_where_words_are() -> None:
 
 
 def test_parts_without_a_token_are_not_searched() -> None:
-    asked = (Part("what", 1.0), *[Part("...", 0.5)] * 1_000, Part("who", 0.2))
-    assert bodies.searched(asked) == [Part("what", 1.0), Part("who", 0.2)]
+    asked = (
+        WeightedText("what", 1.0),
+        *[WeightedText("...", 0.5)] * 1_000,
+        WeightedText("who", 0.2),
+    )
+    assert bodies.searched(asked) == [WeightedText("what", 1.0), WeightedText("who", 0.2)]
     assert not bodies.is_cut(asked)
-    assert bodies.is_cut([Part("w " * 400, 1.0), Part("w", 1.0)])
+    assert bodies.is_cut([WeightedText("w " * 400, 1.0), WeightedText("w", 1.0)])

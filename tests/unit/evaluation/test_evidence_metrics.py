@@ -1,13 +1,13 @@
 import pytest
 
 from ccrag.evaluation.evidence_metrics import abstention_measures, evidence_measures
-from ccrag.evaluation.gold import Quote
+from ccrag.evaluation.gold import GoldQuote
 from ccrag.evaluation.registry import LeftOut
-from ccrag.evaluation.rundata import Place, RunAnswer, RunSentence
+from ccrag.evaluation.rundata import PassageSpan, RunAnswer, RunSentence
 from tests.unit.measured import answer, evidence, figure
 
 TEXTS = {"d1": "One ends. Two goes on.", "d2": "Three stops."}
-QUOTES = {"q": (Quote("d1", "One ends."), Quote("d2", "Three stops."))}
+QUOTES = {"q": (GoldQuote("d1", "One ends."), GoldQuote("d2", "Three stops."))}
 
 
 def shares(got: RunAnswer | None, **gold: object) -> list[float | LeftOut]:
@@ -17,14 +17,14 @@ def shares(got: RunAnswer | None, **gold: object) -> list[float | LeftOut]:
 
 def test_quotes_are_found_in_evidence_and_in_passages() -> None:
     shown = (evidence(1, "d1", "One ends."),)
-    read = (Place("d1", 0, 22), Place("d2", 0, 12))
+    read = (PassageSpan("d1", 0, 22), PassageSpan("d2", 0, 12))
     assert shares(answer(RunSentence("A."), shown=shown, read=read)) == [1 / 2, 2 / 2]
     assert shares(None) == [0 / 2, 0 / 2]
 
 
 def test_a_quote_counts_in_its_own_document() -> None:
-    got = answer(RunSentence("A."), read=(Place("d2", 0, 12),))
-    quotes = {"q": (Quote("d1", "One ends."),)}
+    got = answer(RunSentence("A."), read=(PassageSpan("d2", 0, 12),))
+    quotes = {"q": (GoldQuote("d1", "One ends."),)}
     assert shares(got, quotes=quotes, texts=TEXTS | {"d2": "One ends."})[1] == 0
 
 

@@ -11,10 +11,10 @@ import orjson
 import pytest
 
 from ccrag.errors import InputError, ModelError
-from ccrag.evaluation.gold import Gold, Quote
+from ccrag.evaluation.gold import Gold, GoldQuote
 from ccrag.evaluation.judge import Judge, grade_measures
 from ccrag.evaluation.nuggets import NuggetFile, nugget_measure
-from ccrag.evaluation.registry import Figure, LeftOut
+from ccrag.evaluation.registry import FigureOrGap, LeftOut
 from ccrag.evaluation.rundata import RunData, RunSentence
 from ccrag.llm.reply import ChatReply
 from ccrag.llm.request import ChatParameters, ChatRequest
@@ -50,7 +50,7 @@ def judge(model: Callable[[ChatRequest], ChatReply], at_once: int = 1) -> Judge:
     return Judge(model, ChatParameters("judge-model"), at_once)
 
 
-def graded(said: str, name: str = "judge-correctness") -> Figure:
+def graded(said: str, name: str = "judge-correctness") -> FigureOrGap:
     return named(grade_measures(judge(Model(grade=said))), name).figures(RUN, GOLD)["q"]
 
 
@@ -183,7 +183,9 @@ def labels(*given: str) -> str:
     return json.dumps({"labels": given})
 
 
-def covered(path: Path, model: Model, gold: Gold = GOLD, run: RunData = RUN) -> dict[str, Figure]:
+def covered(
+    path: Path, model: Model, gold: Gold = GOLD, run: RunData = RUN
+) -> dict[str, FigureOrGap]:
     return dict(nugget_measure(judge(model), NuggetFile(path)).figures(run, gold))
 
 
@@ -231,8 +233,8 @@ def test_nuggets_are_made_once_kept_and_the_same_for_every_run(tmp_path: Path) -
     later = Model(labels=labels("support", "not_support"))
     assert covered(path, later)["q"] == pytest.approx(1 / 1.5)
     assert len(model.asked("nuggets")) == 1
-    facts = [re.findall(r'Fact \d: "(.*)"', text) for text in model.asked("labels")]
-    assert facts == [[item["text"] for item in MADE]] * 2
+    info = [re.findall(r'Fact \d: "(.*)"', text) for text in model.asked("labels")]
+    assert info == [[item["text"] for item in MADE]] * 2
     [line] = path.read_bytes().splitlines()
     kept = orjson.loads(line)
     assert (kept["query_id"], kept["nuggets"]) == ("q", MADE)
@@ -241,7 +243,7 @@ def test_nuggets_are_made_once_kept_and_the_same_for_every_run(tmp_path: Path) -
 
 def test_without_a_gold_answer_quotes_are_the_source(tmp_path: Path) -> None:
     model = Model(nuggets=json.dumps({"nuggets": MADE}), labels=labels("support", "support"))
-    gold = Gold({"q": QUERY}, quotes={"q": (Quote("d1", "One."), Quote("d2", "Two."))})
+    gold = Gold({"q": QUERY}, quotes={"q": (GoldQuote("d1", "One."), GoldQuote("d2", "Two."))})
     covered(tmp_path / "n.jsonl", model, gold)
     assert model.asked("nuggets")[0].endswith('Source: "One."\nSource: "Two."')
 

@@ -3,49 +3,62 @@
 import pytest
 
 from ccrag.evaluation.evidence_metrics import evidence_measures
-from ccrag.evaluation.gold import Quote
-from ccrag.evaluation.quote_stages import Context, QuoteEnd, QuoteWay, context_chars, quote_way
+from ccrag.evaluation.gold import GoldQuote
+from ccrag.evaluation.quote_stages import (
+    QuoteContext,
+    QuoteEnd,
+    QuoteResult,
+    context_chars,
+    quote_result,
+)
 from ccrag.evaluation.registry import LeftOut
-from ccrag.evaluation.rundata import Place, RunAnswer
+from ccrag.evaluation.rundata import PassageSpan, RunAnswer
 from tests.unit.measured import figure, named
 
 TEXT = "One is here. Two is there.\n\nThree – far off."
-ONE, TWO, THREE = Place("d", 0, 12), Place("d", 13, 26), Place("d", 28, 44)
-OTHER = Place("e", 0, 44)
+ONE, TWO, THREE = PassageSpan("d", 0, 12), PassageSpan("d", 13, 26), PassageSpan("d", 28, 44)
+OTHER = PassageSpan("e", 0, 44)
 
 
-def way(quote: str, ranked: list[Place], read: list[Place], selected: int = 1) -> QuoteWay | None:
-    return quote_way(quote, "d", TEXT, Context(ranked, selected, read))
+def way(
+    quote: str, ranked: list[PassageSpan], read: list[PassageSpan], selected: int = 1
+) -> QuoteResult | None:
+    return quote_result(quote, "d", TEXT, QuoteContext(ranked, selected, read))
 
 
 @pytest.mark.parametrize(
     ("quote", "ranked", "read", "expected"),
     [
-        ("Two is there.", [ONE, TWO], [ONE, TWO], QuoteWay(QuoteEnd.FOUND, 2)),
-        ("Two is there.", [ONE], [ONE, TWO], QuoteWay(QuoteEnd.FOUND, None)),
-        ("here.  Two", [TWO, THREE, ONE], [ONE, TWO], QuoteWay(QuoteEnd.FOUND, 3)),
-        ("here. Two", [TWO, ONE], [TWO], QuoteWay(QuoteEnd.CUT, 2)),
-        ("Three - far", [ONE, TWO], [ONE], QuoteWay(QuoteEnd.NOT_LISTED, None)),
-        ("Three - far", [ONE, TWO, THREE], [ONE], QuoteWay(QuoteEnd.LOW, 3)),
-        ("One is", [ONE, TWO], [TWO], QuoteWay(QuoteEnd.DROPPED, 1)),
-        ("One is", [OTHER], [OTHER], QuoteWay(QuoteEnd.NOT_LISTED, None)),
+        ("Two is there.", [ONE, TWO], [ONE, TWO], QuoteResult(QuoteEnd.FOUND, 2)),
+        ("Two is there.", [ONE], [ONE, TWO], QuoteResult(QuoteEnd.FOUND, None)),
+        ("here.  Two", [TWO, THREE, ONE], [ONE, TWO], QuoteResult(QuoteEnd.FOUND, 3)),
+        ("here. Two", [TWO, ONE], [TWO], QuoteResult(QuoteEnd.CUT, 2)),
+        ("Three - far", [ONE, TWO], [ONE], QuoteResult(QuoteEnd.NOT_LISTED, None)),
+        ("Three - far", [ONE, TWO, THREE], [ONE], QuoteResult(QuoteEnd.LOW, 3)),
+        ("One is", [ONE, TWO], [TWO], QuoteResult(QuoteEnd.DROPPED, 1)),
+        ("One is", [OTHER], [OTHER], QuoteResult(QuoteEnd.NOT_LISTED, None)),
         ("Four", [ONE], [ONE], None),
     ],
 )
 def test_ends(
-    quote: str, ranked: list[Place], read: list[Place], expected: QuoteWay | None
+    quote: str, ranked: list[PassageSpan], read: list[PassageSpan], expected: QuoteResult | None
 ) -> None:
     assert way(quote, ranked, read) == expected
 
 
 def test_characters_count_once() -> None:
-    overlapping = [Place("d", 0, 10), Place("d", 5, 12), Place("d", 6, 8), Place("e", 0, 3)]
+    overlapping = [
+        PassageSpan("d", 0, 10),
+        PassageSpan("d", 5, 12),
+        PassageSpan("d", 6, 8),
+        PassageSpan("e", 0, 3),
+    ]
     assert context_chars(overlapping) == 12 + 3
     assert context_chars([]) == 0
 
 
 def figures(got: RunAnswer | None) -> dict[str, float | LeftOut]:
-    quotes = {"q": (Quote("d", "One is here."), Quote("d", "Three – far off."))}
+    quotes = {"q": (GoldQuote("d", "One is here."), GoldQuote("d", "Three – far off."))}
     known = {"quotes": quotes, "texts": {"d": TEXT}}
     return {m.name: figure(m, got, **known) for m in evidence_measures()}
 
@@ -75,6 +88,6 @@ def test_a_query_the_run_lacks_lost_everything() -> None:
 def test_provenance_without_a_ranking_is_left_out_and_not_zero() -> None:
     got = RunAnswer((), (), False, (), (ONE,))
     measure = named(evidence_measures(), "quote-rr")
-    quotes = {"q": (Quote("d", "One is here."),)}
+    quotes = {"q": (GoldQuote("d", "One is here."),)}
     found = figure(measure, got, quotes=quotes, texts={"d": TEXT})
     assert found == LeftOut("no provenance of the ranking for this query")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ccrag.errors import InputError
-from ccrag.evaluation.gold import Quote
+from ccrag.evaluation.gold import GoldQuote
 from ccrag.evaluation.run_files import (
     read_answerable,
     read_gold,
@@ -14,7 +14,7 @@ from ccrag.evaluation.run_files import (
     read_run_data,
     read_runs,
 )
-from ccrag.evaluation.rundata import EMPTY_ANSWER, Place, RunSentence
+from ccrag.evaluation.rundata import EMPTY_ANSWER, PassageSpan, RunSentence
 from ccrag.types import Evidence
 
 RECORD: dict[str, Any] = {
@@ -69,7 +69,7 @@ def test_a_folder_gives_all_there_is(folder: Path) -> None:
     assert got.sentences[0] == RunSentence("Because.", (1,), ("e1",)), "text as submitted"
     assert got.sentences[1].citations == (0, -1)
     assert got.evidence == (Evidence(**EVIDENCE | {"section": ("Why",)}),)
-    assert got.read == (Place("d2", 0, 40),)
+    assert got.read == (PassageSpan("d2", 0, 40),)
     assert (got.text, got.references, got.abstained) == ("Because. So.", ("d1", "d2"), False)
     assert run.answer("absent") is EMPTY_ANSWER
 
@@ -185,7 +185,10 @@ def test_gold_files(tmp_path: Path) -> None:
     )
     assert gold.answers == {"q1": "G"}
     assert gold.qrels == {"q1": {"d1": 1}}
-    assert gold.quotes == {"q1": (Quote("d1", "A."), Quote("d2", "C.")), "q2": (Quote("2", "B."),)}
+    assert gold.quotes == {
+        "q1": (GoldQuote("d1", "A."), GoldQuote("d2", "C.")),
+        "q2": (GoldQuote("2", "B."),),
+    }
     assert gold.answerable == {"q1": True, "q2": False}
     assert gold.texts is None
     assert read_gold({"q1": "?"}).answers is None

@@ -12,7 +12,7 @@ from ccrag.errors import InputError
 from ccrag.evaluation.significance import (
     DRAWS,
     Comparison,
-    PerQuery,
+    FiguresPerQuery,
     compare,
     holm,
     interval,
@@ -23,11 +23,11 @@ from ccrag.evaluation.significance import (
 stats = pytest.importorskip("scipy.stats")
 
 
-def figures(*values: float | None) -> PerQuery:
+def figures(*values: float | None) -> FiguresPerQuery:
     return {f"q{at}": value for at, value in enumerate(values)}
 
 
-def compared(baseline: PerQuery, other: PerQuery, draws: int = DRAWS) -> Comparison:
+def compared(baseline: FiguresPerQuery, other: FiguresPerQuery, draws: int = DRAWS) -> Comparison:
     found = compare(baseline, other, draws=draws)
     assert found is not None
     return found

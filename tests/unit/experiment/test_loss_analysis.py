@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from ccrag.evaluation.gold import Gold, Quote
-from ccrag.experiment.loss_analysis import End, ways_of
+from ccrag.evaluation.gold import Gold, GoldQuote
+from ccrag.experiment.loss_analysis import LossStage, relevant_items
 from ccrag.experiment.outcome import relevant_ids
 from ccrag.types import Span, doc_id_of, make_passage_id
 
@@ -36,10 +36,10 @@ def record(
     }
 
 
-def where_lost(relevant_id: str, given: dict[str, Any] | None, **arguments: Any) -> End:
+def where_lost(relevant_id: str, given: dict[str, Any] | None, **arguments: Any) -> LossStage:
     """The stage that lost one document or passage."""
-    (way,) = ways_of([relevant_id], given, **arguments)
-    return way.end
+    (result,) = relevant_items([relevant_id], given, **arguments)
+    return result.end
 
 
 HIGH, LOW = ["d#1", "x#1", "y#1"], ["x#1", "y#1", "d#1"]
@@ -48,46 +48,48 @@ HIGH, LOW = ["d#1", "x#1", "y#1"], ["x#1", "y#1", "d#1"]
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (record({"bm25:original": HIGH}, references=("d",)), End.CITED),
-        (record({"bm25:original": HIGH}, read=("d",), evidence=("d",)), End.ANSWER),
-        (record({"bm25:original": LOW}, read=("d",)), End.EVIDENCE),
-        (record({"bm25:original": HIGH}), End.SELECTION),
-        (record({"bm25:original": LOW}), End.FIRST_LISTS),
-        (record({"bm25:original": ["x#1"]}), End.FIRST_LISTS),
-        (record({}), End.FIRST_LISTS),
-        (record({"bm25:original": HIGH, "rerank": LOW}), End.RERANK),
-        (record({"bm25:original": LOW, "rerank": LOW}), End.FIRST_LISTS),
-        (record({"bm25:original": LOW, "rerank": HIGH}), End.SELECTION),
-        (record({"a": HIGH, "b": LOW, "rrf": HIGH, "rerank": LOW}), End.RERANK),
-        (record({"a": LOW, "b": HIGH, "rrf": LOW, "rerank": LOW}), End.FUSION),
-        (record({"a": LOW, "b": HIGH, "rrf": LOW}), End.FUSION),
-        (record({"a": LOW, "b": ["x#1"], "rrf": LOW, "rerank": LOW}), End.FIRST_LISTS),
-        (record({"a": HIGH, "rrf": HIGH, "rerank": HIGH}), End.SELECTION),
-        (None, End.FAILED),
+        (record({"bm25:original": HIGH}, references=("d",)), LossStage.CITED),
+        (record({"bm25:original": HIGH}, read=("d",), evidence=("d",)), LossStage.ANSWER),
+        (record({"bm25:original": LOW}, read=("d",)), LossStage.EVIDENCE),
+        (record({"bm25:original": HIGH}), LossStage.SELECTION),
+        (record({"bm25:original": LOW}), LossStage.FIRST_LISTS),
+        (record({"bm25:original": ["x#1"]}), LossStage.FIRST_LISTS),
+        (record({}), LossStage.FIRST_LISTS),
+        (record({"bm25:original": HIGH, "rerank": LOW}), LossStage.RERANK),
+        (record({"bm25:original": LOW, "rerank": LOW}), LossStage.FIRST_LISTS),
+        (record({"bm25:original": LOW, "rerank": HIGH}), LossStage.SELECTION),
+        (record({"a": HIGH, "b": LOW, "rrf": HIGH, "rerank": LOW}), LossStage.RERANK),
+        (record({"a": LOW, "b": HIGH, "rrf": LOW, "rerank": LOW}), LossStage.FUSION),
+        (record({"a": LOW, "b": HIGH, "rrf": LOW}), LossStage.FUSION),
+        (record({"a": LOW, "b": ["x#1"], "rrf": LOW, "rerank": LOW}), LossStage.FIRST_LISTS),
+        (record({"a": HIGH, "rrf": HIGH, "rerank": HIGH}), LossStage.SELECTION),
+        (None, LossStage.FAILED),
     ],
 )
-def test_the_stage_after_the_last_that_had_it(given: dict[str, Any] | None, expected: End) -> None:
+def test_the_stage_after_the_last_that_had_it(
+    given: dict[str, Any] | None, expected: LossStage
+) -> None:
     assert where_lost("d", given, depth=DEPTH) is expected
 
 
 def test_what_is_no_candidate_or_has_no_passage_was_lost_before_any_list() -> None:
     nowhere = record({"bm25:original": ["x#1"]})
-    assert where_lost("d", nowhere, depth=DEPTH, candidates=("x",)) is End.CANDIDATES
-    assert where_lost("d", nowhere, depth=DEPTH, candidates=("x", "d")) is End.FIRST_LISTS
-    assert where_lost("d", nowhere, depth=DEPTH, not_held={"d"}) is End.PASSAGES
+    assert where_lost("d", nowhere, depth=DEPTH, candidates=("x",)) is LossStage.CANDIDATES
+    assert where_lost("d", nowhere, depth=DEPTH, candidates=("x", "d")) is LossStage.FIRST_LISTS
+    assert where_lost("d", nowhere, depth=DEPTH, not_held={"d"}) is LossStage.PASSAGES
 
 
 def test_the_rank_at_the_depth_still_counts() -> None:
     at_depth = record({"bm25:original": ["x#1", "d#1"]})
-    assert where_lost("d", at_depth, depth=2) is End.SELECTION
-    assert where_lost("d", at_depth, depth=1) is End.FIRST_LISTS
+    assert where_lost("d", at_depth, depth=2) is LossStage.SELECTION
+    assert where_lost("d", at_depth, depth=1) is LossStage.FIRST_LISTS
 
 
 def test_ranks_are_those_of_the_best_passage_and_ids_may_hold_the_mark() -> None:
     given = record({"a": ["x#1", "d#2", "d#1", "e#f#1"], "rrf": ["d#1"]})
-    d, e = ways_of(["d", "e#f"], given, depth=DEPTH)
+    d, e = relevant_items(["d", "e#f"], given, depth=DEPTH)
     assert (d.ranks, e.ranks) == ({"a": 2, "rrf": 1}, {"a": 4, "rrf": None})
-    assert ways_of([], given, depth=DEPTH) == ()
+    assert relevant_items([], given, depth=DEPTH) == ()
 
 
 P, OTHER = (make_passage_id("d", Span(at, at + 1), "text") for at in (0, 1))
@@ -97,37 +99,55 @@ P, OTHER = (make_passage_id("d", Span(at, at + 1), "text") for at in (0, 1))
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (record({"a": [P]}, references=("d",), read=(P,), evidence=(P,), named=("e0",)), End.CITED),
-        (record({"a": [P]}, references=("d",), evidence=(OTHER, P), named=("e0",)), End.ANSWER),
-        (record({"a": [P]}, references=("d",), read=(P,), evidence=(OTHER,)), End.EVIDENCE),
-        (record({"a": [P]}, references=("d",), read=(OTHER,)), End.SELECTION),
-        (record({"a": [OTHER, "x#1", P]}, references=("d",)), End.FIRST_LISTS),
-        (record({"a": [P], "rrf": [OTHER, "x#1", P]}), End.FUSION),
-        (record({"a": [P], "rrf": [P], "rerank": [OTHER, "x#1", P]}), End.RERANK),
+        (
+            record({"a": [P]}, references=("d",), read=(P,), evidence=(P,), named=("e0",)),
+            LossStage.CITED,
+        ),
+        (
+            record({"a": [P]}, references=("d",), evidence=(OTHER, P), named=("e0",)),
+            LossStage.ANSWER,
+        ),
+        (record({"a": [P]}, references=("d",), read=(P,), evidence=(OTHER,)), LossStage.EVIDENCE),
+        (record({"a": [P]}, references=("d",), read=(OTHER,)), LossStage.SELECTION),
+        (record({"a": [OTHER, "x#1", P]}, references=("d",)), LossStage.FIRST_LISTS),
+        (record({"a": [P], "rrf": [OTHER, "x#1", P]}), LossStage.FUSION),
+        (record({"a": [P], "rrf": [P], "rerank": [OTHER, "x#1", P]}), LossStage.RERANK),
     ],
 )
 def test_a_passage_is_followed_by_itself_and_not_by_its_document(
-    given: dict[str, Any], expected: End
+    given: dict[str, Any], expected: LossStage
 ) -> None:
     assert where_lost(P, given, depth=DEPTH) is expected
 
 
 def test_a_passage_is_a_candidate_with_its_document_and_may_be_cut_otherwise() -> None:
     nowhere = record({"a": ["x#1"]})
-    assert where_lost(P, nowhere, depth=DEPTH, candidates=("x",)) is End.CANDIDATES
-    assert where_lost(P, nowhere, depth=DEPTH, candidates=("d",)) is End.FIRST_LISTS
-    assert where_lost(P, nowhere, depth=DEPTH, candidates=("d",), not_held={P}) is End.PASSAGES
+    assert where_lost(P, nowhere, depth=DEPTH, candidates=("x",)) is LossStage.CANDIDATES
+    assert where_lost(P, nowhere, depth=DEPTH, candidates=("d",)) is LossStage.FIRST_LISTS
+    assert (
+        where_lost(P, nowhere, depth=DEPTH, candidates=("d",), not_held={P}) is LossStage.PASSAGES
+    )
 
 
 def test_a_passage_and_its_document_have_ranks_of_their_own() -> None:
     given = record({"a": ["x#1", OTHER, P]})
-    assert [way.ranks for way in ways_of([P, "d"], given, depth=DEPTH)] == [{"a": 3}, {"a": 2}]
+    assert [result.ranks for result in relevant_items([P, "d"], given, depth=DEPTH)] == [
+        {"a": 3},
+        {"a": 2},
+    ]
 
 
 def test_what_is_relevant_is_what_is_judged_and_documents_quoted() -> None:
     gold = Gold(
         {"q": "?", "other": "?"},
         qrels={"q": {P: 1, OTHER: 0, "j": 2}},
-        quotes={"q": (Quote("d", "a"), Quote("new", "b"), Quote("new", "c"), Quote("j", "d"))},
+        quotes={
+            "q": (
+                GoldQuote("d", "a"),
+                GoldQuote("new", "b"),
+                GoldQuote("new", "c"),
+                GoldQuote("j", "d"),
+            )
+        },
     )
     assert relevant_ids(gold) == {"q": (P, "j", "new"), "other": ()}

@@ -9,7 +9,7 @@ import pytest
 
 from ccrag.errors import InputError
 from ccrag.experiment.differences import differences, most_different, primary_measure
-from ccrag.experiment.loss_analysis import MEANING, End, Way
+from ccrag.experiment.loss_analysis import MEANING, LossStage, RelevantItem
 from ccrag.experiment.overview import difference_rows, left_out, matrix, plots
 from ccrag.experiment.page import page_of
 from ccrag.experiment.report import render
@@ -92,7 +92,7 @@ def test_the_page_needs_no_other_file_and_its_links_lead_somewhere() -> None:
 
 def test_every_kind_of_end_has_a_meaning_and_a_colour() -> None:
     html = render(page_of(experiment_of(PAIR), primary=None, sections=0))
-    for end in End:
+    for end in LossStage:
         assert MEANING[end]
         assert f".end-{end.replace(' ', '-')} " in html
 
@@ -115,18 +115,18 @@ def test_equal_answers_are_shown_once_and_failures_said() -> None:
     assert not column.failed
     assert [c.failed for c in by_id["q3"].columns] == [True]
     ends = by_id["q3"].ends
-    assert (ends.columns, ends.rows) == ((tuple(PAIR),), (("d1", "A title", (End.FAILED,)),))
+    assert (ends.columns, ends.rows) == ((tuple(PAIR),), (("d1", "A title", (LossStage.FAILED,)),))
     assert "1 of 3 queries failed" in render(page)
 
 
 def test_runs_share_a_column_where_all_that_is_relevant_ended_alike() -> None:
     experiment = experiment_of({**PAIR, "rrf-no-rerank": GOOD}, queries=1)
-    query = experiment.ways["default"]["q1"]
-    lost = replace(query, relevant=(Way("d1", {}, End.FUSION),))
-    changed = replace(experiment, ways={**experiment.ways, "default": {"q1": lost}})
+    query = experiment.results["default"]["q1"]
+    lost = replace(query, relevant=(RelevantItem("d1", {}, LossStage.FUSION),))
+    changed = replace(experiment, results={**experiment.results, "default": {"q1": lost}})
     (section,) = page_of(changed, primary="nDCG@10", sections=9).sections
     assert section.ends.columns == (("single-query-bm25", "rrf-no-rerank"), ("default",))
-    assert section.ends.rows == (("d1", "A title", (End.CITED, End.FUSION)),)
+    assert section.ends.rows == (("d1", "A title", (LossStage.CITED, LossStage.FUSION)),)
 
 
 def test_times_begin_with_their_sum_and_leave_out_what_took_none() -> None:

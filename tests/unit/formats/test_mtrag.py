@@ -9,9 +9,9 @@ from ccrag.config import PipelineSettings, Settings
 from ccrag.corpus.contexts import read_contexts
 from ccrag.errors import ConfigError, InputError
 from ccrag.formats import Format, mtrag
-from ccrag.pipeline.answering import writer_of
-from ccrag.pipeline.contexts import GivenContexts
-from ccrag.runs.output_formats import shape_of
+from ccrag.pipeline.answering import make_answer_generator
+from ccrag.pipeline.contexts import ContextPipeline
+from ccrag.runs.output_formats import make_output_format
 from ccrag.types import Answer, AnswerSentence, Candidates, Hit, Query, Ranking, Result, Turn
 from tests.unit.stages import by_id, passage
 
@@ -84,7 +84,7 @@ def test_a_query_over_documents_is_no_task() -> None:
 @pytest.mark.parametrize("format_", [Format.TREC_RAG24, Format.MTRAG_B])
 def test_shapes_that_an_index_cannot_give(format_: Format) -> None:
     with pytest.raises(ConfigError, match=f"not written as {format_.value}"):
-        shape_of(format_, Settings())
+        make_output_format(format_, Settings())
 
 
 def write(folder: Path, *contexts: object) -> Path:
@@ -129,9 +129,9 @@ def answered(*texts: str) -> Result:
         {"variants": {"question": "last-two"}, "answer": {"abstention": "I cannot say."}}
     )
     passages = [passage(f"d{n}#1", text, doc_id=f"d{n}") for n, text in enumerate(texts)]
-    writer = writer_of(settings, None)
-    given = GivenContexts(
-        settings, {"c<::>2": passages}, encoder=None, reranker=None, writer=writer
+    generator = make_answer_generator(settings, None)
+    given = ContextPipeline(
+        settings, {"c<::>2": passages}, encoder=None, reranker=None, generator=generator
     )
     [result] = given.run([ASKED])
     assert isinstance(result, Result)

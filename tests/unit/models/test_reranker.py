@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ccrag.errors import InvariantError, ModelError
 from ccrag.models.folder import ModelFolder
-from ccrag.models.reranker import CrossEncoderReranker, Scores
+from ccrag.models.reranker import CrossEncoderReranker, RerankScores
 from ccrag.pipeline.model_scores import cosine_scores, scores_by_id, sentence_scores
 from tests.unit.stages import passage
 
@@ -84,7 +84,7 @@ def reranker(
 
 def test_no_texts_make_no_call() -> None:
     scorer, model = reranker()
-    assert scorer.scores("x", []) == Scores([])
+    assert scorer.scores("x", []) == RerankScores([])
     assert scores_by_id(scorer, "x", {}) == ({}, [])
     assert model.batches == []
 
@@ -92,7 +92,7 @@ def test_no_texts_make_no_call() -> None:
 def test_scores_come_in_the_order_of_the_texts() -> None:
     scorer, _ = reranker()
     texts = ["b", "x x", "", "x a b c d", "x x x"]
-    assert scorer.scores("x", texts) == Scores([0, 2, 0, 1, 3])
+    assert scorer.scores("x", texts) == RerankScores([0, 2, 0, 1, 3])
 
 
 @given(st.permutations(["x", "x x", "b x x x", "b", "x b x x x c"]))
@@ -131,7 +131,7 @@ def test_an_answer_far_behind_the_limit_is_found() -> None:
     scorer, model = reranker(max_tokens=512, overlap=64, batch_tokens=4096)
     late = "word " * 600 + "answer here"
     found = scorer.scores("answer", ["answer word", late, "word " * 600])
-    assert found == Scores([1, 1, 0], windowed=2)
+    assert found == RerankScores([1, 1, 0], windowed=2)
     pieces = [text for batch in model.batches for _, text in batch if text in late]
     assert max(len(piece.split()) for piece in pieces) == 512 - 2 - 3  # "answer" is two
 
@@ -139,8 +139,8 @@ def test_an_answer_far_behind_the_limit_is_found() -> None:
 def test_the_best_window_counts_and_not_their_sum() -> None:
     scorer, _ = reranker(overlap=0)
     text = " ".join(["x", *"abcdefghijk", "x", "x", *"lmnopq", "x"])  # 12 fit beside the query
-    assert scorer.scores("x", [text]) == Scores([3], windowed=1)
-    assert scorer.scores("x", [text[::-1]]) == Scores([3], windowed=1)
+    assert scorer.scores("x", [text]) == RerankScores([3], windowed=1)
+    assert scorer.scores("x", [text[::-1]]) == RerankScores([3], windowed=1)
 
 
 def test_a_text_that_just_fits_is_not_windowed() -> None:
@@ -188,7 +188,7 @@ def test_threads_take_turns() -> None:
             yield from super().logits(batches)
 
     scorer, _ = reranker(Exclusive(16))
-    found: list[Scores] = []
+    found: list[RerankScores] = []
     threads = [
         threading.Thread(target=lambda: found.append(scorer.scores("x", ["x", "a"])))
         for _ in range(8)
@@ -197,7 +197,7 @@ def test_threads_take_turns() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [Scores([1, 0])] * 8
+    assert found == [RerankScores([1, 0])] * 8
 
 
 class Reversing:
@@ -209,8 +209,10 @@ class Reversing:
         self._said = windowed, query_cut
         self._extra = extra
 
-    def scores(self, query: str, texts: Sequence[str]) -> Scores:
-        return Scores([float(-len(text)) for text in texts] + [0.0] * self._extra, *self._said)
+    def scores(self, query: str, texts: Sequence[str]) -> RerankScores:
+        return RerankScores(
+            [float(-len(text)) for text in texts] + [0.0] * self._extra, *self._said
+        )
 
 
 def test_scores_are_filed_by_id_with_what_is_worth_knowing() -> None:

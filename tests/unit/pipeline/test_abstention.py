@@ -10,10 +10,10 @@ import pytest
 from ccrag.answering.calibration import Calibration, Weight
 from ccrag.config import PipelineSettings
 from ccrag.errors import CandidateLeakError, ModelError
-from ccrag.models.reranker import Scores
-from ccrag.pipeline.abstention import Abstaining, Measuring
+from ccrag.models.reranker import RerankScores
+from ccrag.pipeline.abstention import Abstainer, FeatureExtractor
 from ccrag.pipeline.retrievers import dot_of, engine_score
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.state import QueryState
 from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.types import Hit, Ranking, Turn
 from tests.fakes import HashEncoder, OverlapReranker
@@ -28,8 +28,8 @@ def settings(**answer: Any) -> PipelineSettings:
     return PipelineSettings.model_validate({**lists, "answer": answer})
 
 
-def way(encoder: HashEncoder, *, found: bool = True) -> Way:
-    one = Way(query(ASKED, "a", "b"), question="How high is the dam?")
+def state(encoder: HashEncoder, *, found: bool = True) -> QueryState:
+    one = QueryState(query(ASKED, "a", "b"), question="How high is the dam?")
     one.query = replace(one.query, turns=(Turn("user", "What of the dam?"),))
     one.vector = encoder.encode_queries([one.question]).vectors[0]
     passages = [passage("a", "The dam is high."), passage("b", "Water.")] if found else []
@@ -48,16 +48,16 @@ def cosines(names: Sequence[str], best: float) -> Ranking:
 
 def calibration(intercept: float = 0.0) -> Calibration:
     encoder = HashEncoder()
-    [names] = Measuring(settings(), encoder).features([way(encoder)])
+    [names] = FeatureExtractor(settings(), encoder).features([state(encoder)])
     weights = dict.fromkeys(names, Weight(0.0, 1.0, 0.0))
     return Calibration("mine", {}, weights, intercept, None, {})
 
 
-def decided(intercept: float, **answer: Any) -> Way:
+def decided(intercept: float, **answer: Any) -> QueryState:
     encoder = HashEncoder()
-    one, chosen = way(encoder), settings(**answer)
-    measuring = Measuring(chosen, encoder)
-    Abstaining(chosen, measuring, calibration(intercept), label="mine@1").decide([one])
+    one, chosen = state(encoder), settings(**answer)
+    measuring = FeatureExtractor(chosen, encoder)
+    Abstainer(chosen, measuring, calibration(intercept), label="mine@1").decide([one])
     return one
 
 
@@ -68,8 +68,8 @@ def test_an_engines_score_gives_its_dot_product_back(dot: float) -> None:
 
 def test_features_are_read_from_the_way() -> None:
     encoder = HashEncoder()
-    one = way(encoder)
-    [found] = Measuring(settings(), encoder).features([one])
+    one = state(encoder)
+    [found] = FeatureExtractor(settings(), encoder).features([one])
     assert found["dense-top"] == pytest.approx(0.5)
     assert found["agreement"] == found["first-agreed"] == 1.0
     assert found["leans-back"] == 1.0
@@ -82,15 +82,17 @@ def test_features_are_read_from_the_way() -> None:
 def test_without_dense_lists_or_an_encoder_there_are_fewer_features() -> None:
     encoder = HashEncoder()
     lexical = PipelineSettings()
-    [found] = Measuring(lexical, None).features([way(encoder)])
-    [all_of_them] = Measuring(settings(), encoder).features([way(encoder)])
+    [found] = FeatureExtractor(lexical, None).features([state(encoder)])
+    [all_of_them] = FeatureExtractor(settings(), encoder).features([state(encoder)])
     assert all_of_them.keys() - found.keys() == {"dense-top", "dense-drop", "sentence-top"}
 
 
 def test_nothing_found_has_the_same_features() -> None:
     encoder = HashEncoder()
-    measuring = Measuring(settings(), encoder, reranker=OverlapReranker(), entails=lambda *_: 0.5)
-    [empty], [full] = (measuring.features([way(encoder, found=found)]) for found in (False, True))
+    measuring = FeatureExtractor(
+        settings(), encoder, reranker=OverlapReranker(), entails=lambda *_: 0.5
+    )
+    [empty], [full] = (measuring.features([state(encoder, found=found)]) for found in (False, True))
     assert empty.keys() == full.keys()
     assert empty["sentence-top"] == empty["cross-encoder"] == empty["entailment"] == 0.0
     assert measuring.features([]) == []
@@ -105,8 +107,8 @@ def test_models_that_are_given_add_their_features() -> None:
         asked.append(hypothesis)
         return told[premise]
 
-    measuring = Measuring(settings(), encoder, reranker=OverlapReranker(), entails=entails)
-    [found] = measuring.features([way(encoder)])
+    measuring = FeatureExtractor(settings(), encoder, reranker=OverlapReranker(), entails=entails)
+    [found] = measuring.features([state(encoder)])
     assert found["cross-encoder"] == sigmoid(2.0)  # shares `the` and `is`, not `dam?`
     assert found["entailment"] == 0.2
     assert asked == ["How high is the dam?"] * 2
@@ -114,12 +116,12 @@ def test_models_that_are_given_add_their_features() -> None:
 
 def test_a_model_that_says_no_number_is_refused() -> None:
     class Broken(OverlapReranker):
-        def scores(self, query: str, texts: Sequence[str]) -> Scores:
-            return Scores([float("nan")] * len(texts))
+        def scores(self, query: str, texts: Sequence[str]) -> RerankScores:
+            return RerankScores([float("nan")] * len(texts))
 
     encoder = HashEncoder()
     with pytest.raises(ModelError, match="'overlap' gave a score that is not a number"):
-        Measuring(settings(), encoder, reranker=Broken()).features([way(encoder)])
+        FeatureExtractor(settings(), encoder, reranker=Broken()).features([state(encoder)])
 
 
 def test_the_abstention_is_the_one_set_and_keeps_the_evidence() -> None:
@@ -151,10 +153,10 @@ def test_the_threshold_is_heard() -> None:
 
 def test_evidence_from_outside_is_a_crash_here_too() -> None:
     encoder = HashEncoder()
-    one = way(encoder)
+    one = state(encoder)
     one.evidence = (evidence("e1", "The dam is high.", doc_id="z"),)
-    abstaining = Abstaining(
-        settings(), Measuring(settings(), encoder), calibration(1.0), label="mine@1"
+    abstaining = Abstainer(
+        settings(), FeatureExtractor(settings(), encoder), calibration(1.0), label="mine@1"
     )
     with pytest.raises(CandidateLeakError):
         abstaining.decide([one])

@@ -12,8 +12,12 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ConfigError, ModelError
 from ccrag.llm.reply import ChatReply
 from ccrag.llm.request import ChatRequest, request_body
-from ccrag.pipeline.answering import ExtractiveWriter, LlmWriter, writer_of
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.answering import (
+    ExtractiveAnswerGenerator,
+    LlmAnswerGenerator,
+    make_answer_generator,
+)
+from ccrag.pipeline.state import QueryState
 from tests.fakes import ScriptedLlm
 from tests.support import query
 from tests.unit.stages import by_id, evidence, passage
@@ -37,9 +41,9 @@ REPLY = json.dumps(
 )
 
 
-def way(query_id: str = "q1") -> Way:
+def state(query_id: str = "q1") -> QueryState:
     asked = query("How high is the dam?", "d1", "d2", query_id=query_id)
-    return Way(asked, passages=PASSAGES, evidence=SHOWN)
+    return QueryState(asked, passages=PASSAGES, evidence=SHOWN)
 
 
 def settings(changes: dict[str, Any]) -> PipelineSettings:
@@ -50,20 +54,20 @@ def settings(changes: dict[str, Any]) -> PipelineSettings:
     return PipelineSettings.model_validate(values)
 
 
-def written(changes: dict[str, Any]) -> tuple[Way, ScriptedLlm]:
-    llm, one = ScriptedLlm(REPLY), way()
-    writer_of(settings(changes), llm).write([one])
+def written(changes: dict[str, Any]) -> tuple[QueryState, ScriptedLlm]:
+    llm, one = ScriptedLlm(REPLY), state()
+    make_answer_generator(settings(changes), llm).write([one])
     return one, llm
 
 
-View = Callable[[Way, ScriptedLlm], Any]
+View = Callable[[QueryState, ScriptedLlm], Any]
 
 
-def body(_: Way, llm: ScriptedLlm) -> Any:
+def body(_: QueryState, llm: ScriptedLlm) -> Any:
     return request_body(llm.requests[0])
 
 
-def answer(one: Way, _: ScriptedLlm) -> Any:
+def answer(one: QueryState, _: ScriptedLlm) -> Any:
     assert one.answer is not None
     return one.answer.sentences
 
@@ -115,15 +119,15 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_the_writer_is_the_one_that_is_named() -> None:
-    assert isinstance(writer_of(PipelineSettings(), None), ExtractiveWriter)
-    assert isinstance(writer_of(settings({}), ScriptedLlm()), LlmWriter)
+    assert isinstance(make_answer_generator(PipelineSettings(), None), ExtractiveAnswerGenerator)
+    assert isinstance(make_answer_generator(settings({}), ScriptedLlm()), LlmAnswerGenerator)
     with pytest.raises(ModelError, match=r"pipeline default: answer\.generator=llm needs a"):
-        writer_of(settings({}), None)
+        make_answer_generator(settings({}), None)
 
 
 def test_another_measure_of_support() -> None:
-    one = way()
-    writer = writer_of(
+    one = state()
+    writer = make_answer_generator(
         settings({"answer.unsupported": "drop"}), ScriptedLlm(REPLY), support=lambda *_: 0.0
     )
     writer.write([one])
@@ -132,7 +136,7 @@ def test_another_measure_of_support() -> None:
 
 
 def test_queries_of_a_batch_are_asked_at_once_and_one_that_fails_stops_no_other() -> None:
-    ways = [way(f"q{n}") for n in range(4)]
+    states = [state(f"q{n}") for n in range(4)]
     together = threading.Barrier(4, timeout=10)
 
     class Meeting:
@@ -143,10 +147,10 @@ def test_queries_of_a_batch_are_asked_at_once_and_one_that_fails_stops_no_other(
                 raise ModelError("gone")
             return ChatReply(REPLY, "m")
 
-    writer_of(settings({}), Meeting()).write(ways)
-    assert sorted(str(one.error) for one in ways) == ["None", "None", "None", "gone"]
-    assert all((one.answer is None) == (one.error is not None) for one in ways)
+    make_answer_generator(settings({}), Meeting()).write(states)
+    assert sorted(str(one.error) for one in states) == ["None", "None", "None", "gone"]
+    assert all((one.answer is None) == (one.error is not None) for one in states)
 
 
 def test_nobody_to_write_for() -> None:
-    writer_of(settings({}), ScriptedLlm()).write([])
+    make_answer_generator(settings({}), ScriptedLlm()).write([])

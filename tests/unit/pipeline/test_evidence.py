@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from ccrag.config import PipelineSettings
-from ccrag.pipeline.evidence import Reader
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.evidence import EvidenceSelector
+from ccrag.pipeline.state import QueryState
 from tests.support import query
 from tests.unit.stages import by_id, passage
 
@@ -15,12 +15,12 @@ FILLER = "Never combine it with alcohol."
 CAPTION = "Figure 2: The maximum daily dose in grams, by age."
 
 
-def read(changes: dict[str, dict[str, Any]], *sentences: str) -> Way:
+def read(changes: dict[str, dict[str, Any]], *sentences: str) -> QueryState:
     found = passage("d", sentences=[f"{sentence} " for sentence in sentences])
     asked = query("What is the maximum daily dose?", "d", query_id="q1")
-    way = Way(asked, question=asked.text, passages=by_id(found), read=(found,))
-    Reader(PipelineSettings.model_validate(changes), None, None).read([way])
-    return way
+    state = QueryState(asked, question=asked.text, passages=by_id(found), read=(found,))
+    EvidenceSelector(PipelineSettings.model_validate(changes), None, None).read([state])
+    return state
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def test_limits_of_length_are_heard_and_lose_nothing(
     changes: dict[str, dict[str, Any]], expected: tuple[str, ...], scorer: str
 ) -> None:
     evidence = {**changes.get("evidence", {}), "scorer": scorer}
-    way = read({**changes, "evidence": evidence}, DOSE, FILLER)
-    assert way.evidence[0].text == DOSE
-    assert way.merits["e1"].defects == expected
+    state = read({**changes, "evidence": evidence}, DOSE, FILLER)
+    assert state.evidence[0].text == DOSE
+    assert state.merits["e1"].defects == expected
 
 
 def test_what_was_passed_over_is_told() -> None:
-    way = read({"evidence": {"max_sentences": 1}}, CAPTION, DOSE)
-    assert [item.text for item in way.evidence] == [DOSE]
-    assert [note.message for note in way.notes] == [f"passed over (caption): {CAPTION!r} of d"]
+    state = read({"evidence": {"max_sentences": 1}}, CAPTION, DOSE)
+    assert [item.text for item in state.evidence] == [DOSE]
+    assert [note.message for note in state.notes] == [f"passed over (caption): {CAPTION!r} of d"]

@@ -60,8 +60,8 @@ def test_a_decayed_vector_is_the_weighted_mean_of_its_turns() -> None:
 
 def test_texts_are_encoded_in_one_call_each_once() -> None:
     encoder = HashEncoder()
-    wordings = {"dense": ["original", "decayed", "last-two"], "question": "last-two"}
-    first_requests(settings(retrieval={"lists": ["dense"]}, variants=wordings), ASKED, encoder)
+    variants = {"dense": ["original", "decayed", "last-two"], "question": "last-two"}
+    first_requests(settings(retrieval={"lists": ["dense"]}, variants=variants), ASKED, encoder)
     assert encoder.calls == [3]
 
 

@@ -12,8 +12,8 @@ from ccrag.errors import ConfigError, ModelError
 from ccrag.llm.reply import ChatReply
 from ccrag.llm.request import ChatRequest, request_body
 from ccrag.pipeline.pipeline import needs_llm, needs_support
-from ccrag.pipeline.reranking import ScoreReranking, reranking_of
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.reranking import ScoreRerankStage, make_rerank_stage
+from ccrag.pipeline.state import QueryState
 from ccrag.runs.files import stage_prompts_of
 from tests.fakes import ScriptedLlm
 from tests.support import query
@@ -28,16 +28,18 @@ def settings(**rerank: Any) -> PipelineSettings:
     )
 
 
-def way(query_id: str = "q1") -> Way:
-    one = Way(query("And how high?", *TEXTS, query_id=query_id), question="How high is the dam?")
+def state(query_id: str = "q1") -> QueryState:
+    one = QueryState(
+        query("And how high?", *TEXTS, query_id=query_id), question="How high is the dam?"
+    )
     one.passages = by_id(*(passage(name, text) for name, text in TEXTS.items()))
     one.ranking = ranking(*TEXTS, query_id=query_id)
     return one
 
 
-def reranked(reply: str | ModelError, **rerank: Any) -> tuple[Way, ScriptedLlm]:
-    one, llm = way(), ScriptedLlm(reply, reply, reply)
-    reranking_of(settings(**rerank), None, llm, max_edges=0).rerank([one])
+def reranked(reply: str | ModelError, **rerank: Any) -> tuple[QueryState, ScriptedLlm]:
+    one, llm = state(), ScriptedLlm(reply, reply, reply)
+    make_rerank_stage(settings(**rerank), None, llm, max_edges=0).rerank([one])
     return one, llm
 
 
@@ -95,16 +97,16 @@ def test_queries_of_a_batch_are_asked_at_once() -> None:
                 raise ModelError("gone")
             return ChatReply(BACKWARDS, "m")
 
-    ways = [way(f"q{n}") for n in range(4)]
-    reranking_of(settings(failure="error"), None, Meeting(), max_edges=0).rerank(ways)
-    assert sorted(one.error is None for one in ways) == [False, True, True, True]
-    reranking_of(settings(), None, Meeting(), max_edges=0).rerank([])
+    states = [state(f"q{n}") for n in range(4)]
+    make_rerank_stage(settings(failure="error"), None, Meeting(), max_edges=0).rerank(states)
+    assert sorted(one.error is None for one in states) == [False, True, True, True]
+    make_rerank_stage(settings(), None, Meeting(), max_edges=0).rerank([])
 
 
 def test_the_parameters_are_those_of_the_model() -> None:
     chosen = settings().model_copy(update={"llm": settings().llm.model_copy(update={"seed": 3})})
     llm = ScriptedLlm(BACKWARDS)
-    reranking_of(chosen, None, llm, max_edges=0).rerank([way()])
+    make_rerank_stage(chosen, None, llm, max_edges=0).rerank([state()])
     assert request_body(llm.requests[0])["seed"] == 3
 
 
@@ -115,5 +117,7 @@ def test_who_needs_a_model() -> None:
     extractive = {"rerank": {"method": "listwise"}, "answer": nli}
     assert not needs_support(PipelineSettings.model_validate(extractive))
     with pytest.raises(ModelError, match=r"pipeline mine: rerank\.method=listwise needs a model"):
-        reranking_of(settings(), None, None, max_edges=0)
-    assert isinstance(reranking_of(PipelineSettings(), None, None, max_edges=0), ScoreReranking)
+        make_rerank_stage(settings(), None, None, max_edges=0)
+    assert isinstance(
+        make_rerank_stage(PipelineSettings(), None, None, max_edges=0), ScoreRerankStage
+    )

@@ -1,4 +1,4 @@
-"""Rewrites as wordings of a pipeline: lists of their own, settings, failures loud or noted."""
+"""Rewrites as variants of a pipeline: lists of their own, settings, failures loud or noted."""
 
 import threading
 from pathlib import Path
@@ -11,10 +11,10 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ConfigError, InputError, ModelError
 from ccrag.llm.reply import ChatReply
 from ccrag.llm.request import ChatRequest, request_body
-from ccrag.pipeline.expansion import asks_of, first_requests, put_wordings
+from ccrag.pipeline.expansion import first_requests, retrieval_requests, set_variants
 from ccrag.pipeline.pipeline import asks_before_answering, needs_llm
-from ccrag.pipeline.rewriting import Rewriting, asks_for_rewrites
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.rewriting import Rewriter, needs_rewrites
+from ccrag.pipeline.state import QueryState
 from ccrag.query.rewrite_rules import rewritten
 from ccrag.runs.files import stage_prompts_of
 from ccrag.types import Candidates, Query, Turn
@@ -35,17 +35,17 @@ def settings(changes: dict[str, Any] | None = None, **rewrite: Any) -> PipelineS
     return PipelineSettings.model_validate(values)
 
 
-def way(query_id: str = "q1", turns: tuple[Turn, ...] = TURNS) -> Way:
-    return Way(Query(query_id, "Is it safe?", Candidates.whole_index(), turns))
+def state(query_id: str = "q1", turns: tuple[Turn, ...] = TURNS) -> QueryState:
+    return QueryState(Query(query_id, "Is it safe?", Candidates.whole_index(), turns))
 
 
 def worded(
     reply: str | ModelError = REPLY, *, turns: tuple[Turn, ...] = TURNS, **rewrite: Any
-) -> tuple[Way, ScriptedLlm]:
-    one, llm, chosen = way(turns=turns), ScriptedLlm(reply), settings(**rewrite)
-    Rewriting(chosen, llm).rewrite([one])
+) -> tuple[QueryState, ScriptedLlm]:
+    one, llm, chosen = state(turns=turns), ScriptedLlm(reply), settings(**rewrite)
+    Rewriter(chosen, llm).rewrite([one])
     if one.error is None:
-        put_wordings(one, chosen)
+        set_variants(one, chosen)
     return one, llm
 
 
@@ -56,7 +56,10 @@ def test_a_rewrite_is_a_wording_with_a_list_and_stands_for_the_question() -> Non
         ("llm-rewrite", "Is a municipal bond safe?"),
     ]
     assert one.question == "Is a municipal bond safe?"
-    assert [ask.stage for ask in asks_of(one, settings())] == ["bm25:original", "bm25:llm-rewrite"]
+    assert [ask.stage for ask in retrieval_requests(one, settings())] == [
+        "bm25:original",
+        "bm25:llm-rewrite",
+    ]
     assert [call.prompt for call in one.calls] == ["rewrite@1"]
     assert [n.message for n in one.notes] == ["reply: 2 questions, of which the first 1 count"]
     assert request_body(llm.requests[0])["temperature"] == 0.3
@@ -82,9 +85,9 @@ def test_dense_lists_have_rewrites_too() -> None:
         "retrieval": {"lists": ["dense"]},
         "variants": {"dense": ["llm-rewrite"]},
     }
-    one, chosen = way(), settings(dense)
-    Rewriting(chosen, ScriptedLlm(REPLY)).rewrite([one])
-    put_wordings(one, chosen)
+    one, chosen = state(), settings(dense)
+    Rewriter(chosen, ScriptedLlm(REPLY)).rewrite([one])
+    set_variants(one, chosen)
     assert [v.text for v in one.dense_variants] == ["Is a municipal bond safe?"]
     assert one.question == "Is it safe?"
 
@@ -119,10 +122,10 @@ def test_queries_of_a_batch_are_asked_at_once_and_one_that_fails_stops_no_other(
                 raise ModelError("gone")
             return ChatReply(REPLY, "m")
 
-    ways = [way(f"q{n}") for n in range(3)]
-    Rewriting(settings(), Meeting()).rewrite(ways)
-    assert sorted(one.error is None for one in ways) == [False, True, True]
-    assert all(bool(one.rewrites) == (one.error is None) for one in ways)
+    states = [state(f"q{n}") for n in range(3)]
+    Rewriter(settings(), Meeting()).rewrite(states)
+    assert sorted(one.error is None for one in states) == [False, True, True]
+    assert all(bool(one.rewrites) == (one.error is None) for one in states)
 
 
 def test_temperature_and_prompt_are_settings(tmp_path: Path) -> None:
@@ -139,18 +142,18 @@ def test_temperature_and_prompt_are_settings(tmp_path: Path) -> None:
 
 
 def test_who_needs_a_model() -> None:
-    with pytest.raises(ModelError, match="pipeline mine: the wording llm-rewrite needs a model"):
-        Rewriting(settings(), None)
-    Rewriting(PipelineSettings(), None).rewrite([way()])
-    for asks in (asks_for_rewrites, asks_before_answering, needs_llm):
+    with pytest.raises(ModelError, match="pipeline mine: the variant llm-rewrite needs a model"):
+        Rewriter(settings(), None)
+    Rewriter(PipelineSettings(), None).rewrite([state()])
+    for asks in (needs_rewrites, asks_before_answering, needs_llm):
         assert asks(settings())
         assert not asks(PipelineSettings())
     unused = {"variants": {"use": ["original"], "dense": ["llm-rewrite"]}}
-    assert not asks_for_rewrites(settings(unused))
+    assert not needs_rewrites(settings(unused))
 
 
 def test_requests_cannot_be_shown_before_a_model_has_rewritten() -> None:
-    lone, dialogue = way(turns=()).query, way().query
+    lone, dialogue = state(turns=()).query, state().query
     assert len(first_requests(settings(), lone, None)) == 2
     with pytest.raises(InputError, match="depend on a rewrite"):
         first_requests(settings(), dialogue, None)

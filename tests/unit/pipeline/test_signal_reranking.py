@@ -9,8 +9,8 @@ import pytest
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoded, TokenVectors
-from ccrag.pipeline.signal_reranking import SignalReranking, needs_tokens, signal_weights
-from ccrag.pipeline.state import Way
+from ccrag.pipeline.signal_reranking import SignalRerankStage, needs_tokens, signal_weights
+from ccrag.pipeline.state import QueryState
 from ccrag.types import Ranking
 from tests.support import query
 from tests.unit.stages import by_id, ids, passage, ranking
@@ -56,8 +56,8 @@ def settings(**weights: float) -> PipelineSettings:
     )
 
 
-def way() -> Way:
-    one = Way(query(QUESTION, *TEXTS), question=QUESTION, vector=QUERY_VECTOR)
+def state() -> QueryState:
+    one = QueryState(query(QUESTION, *TEXTS), question=QUESTION, vector=QUERY_VECTOR)
     one.passages = by_id(*(passage(name, sentences=said) for name, said in TEXTS.items()))
     one.ranking = ranking("a", "b", "c", stage="rrf")
     one.lists = [ranking("c", "b", stage="bm25:original")]
@@ -65,9 +65,9 @@ def way() -> Way:
 
 
 def order(weights: dict[str, float], *, model: bool = True) -> list[str]:
-    one = way()
+    one = state()
     near = Nearness() if model else None
-    SignalReranking(settings(**weights), near, near).rerank([one])
+    SignalRerankStage(settings(**weights), near, near).rerank([one])
     return ids(one.current())
 
 
@@ -101,7 +101,7 @@ def test_a_missing_model_is_an_error(signal: str) -> None:
 
 
 def test_a_query_that_found_nothing_stays_so() -> None:
-    one = way()
+    one = state()
     one.ranking = Ranking.of("q1", "rrf", ())
-    SignalReranking(settings(tokens=1.0), None, None).rerank([one])
+    SignalRerankStage(settings(tokens=1.0), None, None).rerank([one])
     assert ids(one.current()) == []

@@ -1,10 +1,10 @@
-"""Wordings made of a dialogue's turns."""
+"""Variants made of a dialogue's turns."""
 
 import pytest
 
 from ccrag.query.rewrite_rules import leans_back, rewritten, salient_phrases
 from ccrag.query.turns import decayed_parts, turn_variants
-from ccrag.types import Candidates, Part, Query, Turn, Variant
+from ccrag.types import Candidates, Query, Turn, Variant, WeightedText
 
 ALL = ("rewrite", "decayed", "dialogue", "user-turns", "last-three", "last-two")
 DECAY = (1.0, 0.5, 0.25)
@@ -42,7 +42,7 @@ def test_only_what_is_asked_for_and_no_other_name_matters() -> None:
 def test_a_lone_question_is_its_own_wording_in_each() -> None:
     found = turn_variants(dialogue("Why?"), use=ALL, decay=DECAY)
     assert {variant.text for variant in found} == {"Why?"}
-    assert {variant.searched for variant in found} == {(Part("Why?", 1.0),)}
+    assert {variant.searched for variant in found} == {(WeightedText("Why?", 1.0),)}
     assert len(found) == len(ALL)
 
 
@@ -66,12 +66,14 @@ def test_blank_turns_are_no_turns() -> None:
 def test_the_last_weight_is_that_of_all_older_turns(
     decay: tuple[float, ...], parts: list[tuple[str, float]]
 ) -> None:
-    assert decayed_parts(["c", "b", "a", "z"], decay) == tuple(Part(*part) for part in parts)
+    assert decayed_parts(["c", "b", "a", "z"], decay) == tuple(
+        WeightedText(*part) for part in parts
+    )
 
 
 def test_decayed_is_one_variant_of_parts() -> None:
     [variant] = turn_variants(dialogue("b", "a"), use=["decayed"], decay=DECAY)
-    assert variant == Variant("decayed", "b\na", (Part("b", 1.0), Part("a", 0.5)))
+    assert variant == Variant("decayed", "b\na", (WeightedText("b", 1.0), WeightedText("a", 0.5)))
     assert variant.searched == variant.parts
 
 

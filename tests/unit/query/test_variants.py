@@ -9,7 +9,7 @@ from ccrag.query.variants import (
     make_variants,
 )
 from ccrag.text.analysis import content_parts
-from ccrag.types import Part, Variant
+from ccrag.types import Variant, WeightedText
 
 ALL: tuple[VariantName, ...] = ("original", "keywords", "temporal", "method")
 
@@ -98,5 +98,5 @@ def test_temporal_intent(text: str, expected: bool) -> None:
     ],
 )
 def test_content_words_alone_unless_there_are_none(given: list[str], kept: list[str]) -> None:
-    parts = [Part(text, 0.5) for text in given]
-    assert content_parts(parts) == tuple(Part(text, 0.5) for text in kept)
+    parts = [WeightedText(text, 0.5) for text in given]
+    assert content_parts(parts) == tuple(WeightedText(text, 0.5) for text in kept)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ccrag.retrieval.bm25 import CandidateBm25
 from ccrag.text.analysis import terms
-from ccrag.types import Part, Passage, Ranking
+from ccrag.types import Passage, Ranking, WeightedText
 from tests.unit.stages import ids, passage
 
 
@@ -19,7 +19,7 @@ def rank(
     depth: int = 100,
 ) -> Ranking:
     index = CandidateBm25(passages, k1=k1, b=b, title_weight=title_weight)
-    return index.rank("q1", "bm25:original", [Part(text, 1.0)], depth=depth)
+    return index.rank("q1", "bm25:original", [WeightedText(text, 1.0)], depth=depth)
 
 
 def bm25(text: str, texts: list[str], *, k1: float, b: float) -> list[float]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ccrag.errors import InvariantError, ModelError
-from ccrag.llm.calls import Ask
+from ccrag.llm.calls import AskModel
 from ccrag.llm.prompts import load_prompt
 from ccrag.llm.quote import quoted
 from ccrag.llm.reply import ChatReply
@@ -37,7 +37,7 @@ def by_worth(request: ChatRequest) -> ChatReply:
 class Asked:
     """Keeps what was asked, and how large it was."""
 
-    def __init__(self, ask: Ask = by_worth) -> None:
+    def __init__(self, ask: AskModel = by_worth) -> None:
         self.ask = ask
         self.windows: list[list[str]] = []
 
@@ -56,7 +56,11 @@ def texts_of(worths: list[int], *, words: int = 9) -> dict[str, str]:
 
 
 def reranked(
-    texts: dict[str, str], ask: Ask, *, window_tokens: int = 12_000, fused: Ranking | None = None
+    texts: dict[str, str],
+    ask: AskModel,
+    *,
+    window_tokens: int = 12_000,
+    fused: Ranking | None = None,
 ) -> Reranked:
     return rerank_listwise(
         ranking(*texts) if fused is None else fused,

@@ -4,7 +4,7 @@ import pytest
 
 from ccrag.text.analysis import terms
 from ccrag.text.markup import plain, query_parts, search_text, searched
-from ccrag.types import Part
+from ccrag.types import WeightedText
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_a_word_with_its_negation_is_a_word_too() -> None:
 
 
 def test_a_query_for_a_numbered_thing_leaves_the_number_alone() -> None:
-    [(asked, weight)] = query_parts((Part("What does Table 2 show of d_k?", 0.5),))
+    [(asked, weight)] = query_parts((WeightedText("What does Table 2 show of d_k?", 0.5),))
     assert sorted(set(asked.split())) == ["d_k", "dk", "show", "table", "table2"]
     assert weight == 0.5
-    assert set(query_parts((Part("表 2 是什么？", 1.0),))[0].text.split()) == {"table2"}
-    assert query_parts((Part("What is it?", 1.0),)) == (Part("What is it?", 1.0),)
+    assert set(query_parts((WeightedText("表 2 是什么？", 1.0),))[0].text.split()) == {"table2"}
+    assert query_parts((WeightedText("What is it?", 1.0),)) == (WeightedText("What is it?", 1.0),)
 
 
 def test_search_text_begins_with_the_headings() -> None:

@@ -11,7 +11,7 @@ from ccrag.evaluation.abstention_metrics import Sample
 from ccrag.training import logistic
 from ccrag.training.logistic import (
     Fitted,
-    Judged,
+    JudgedQuery,
     fit,
     held_out,
     held_out_by,
@@ -20,12 +20,14 @@ from ccrag.training.logistic import (
 )
 
 
-def judged(count: int = 40, *, seed: int = 3) -> list[Judged]:
+def judged(count: int = 40, *, seed: int = 3) -> list[JudgedQuery]:
     """Every fourth query is unanswerable, and its `top` is lower by 2; `noise` says nothing."""
     chance = np.random.default_rng(seed)
     drawn = chance.normal(size=(count, 2)).round(3).tolist()
     return [
-        Judged(f"q{n:02}", f"d{n:02}", {"top": top - 2 * (n % 4 == 0), "noise": noise}, n % 4 == 0)
+        JudgedQuery(
+            f"q{n:02}", f"d{n:02}", {"top": top - 2 * (n % 4 == 0), "noise": noise}, n % 4 == 0
+        )
         for n, (top, noise) in enumerate(drawn)
     ]
 
@@ -144,9 +146,9 @@ def test_a_kind_without_which_too_little_is_left_is_not_decided() -> None:
     assert [kind for kind, _, _ in held_out_by(SAMPLE, kinds)] == ["few"]
 
 
-def some(*, unanswerable: int, answerable: int) -> Sequence[Judged]:
+def some(*, unanswerable: int, answerable: int) -> Sequence[JudgedQuery]:
     kinds = [True] * unanswerable + [False] * answerable
-    return [Judged(f"q{n}", f"d{n}", {"top": float(n)}, kind) for n, kind in enumerate(kinds)]
+    return [JudgedQuery(f"q{n}", f"d{n}", {"top": float(n)}, kind) for n, kind in enumerate(kinds)]
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def some(*, unanswerable: int, answerable: int) -> Sequence[Judged]:
         ((), "no judged query"),
     ],
 )
-def test_too_few_of_one_kind_are_refused(given: Sequence[Judged], message: str) -> None:
+def test_too_few_of_one_kind_are_refused(given: Sequence[JudgedQuery], message: str) -> None:
     with pytest.raises(InputError, match=message):
         sample_of(given)
 

@@ -8,7 +8,7 @@ import pytest
 
 from ccrag.web.comparison import compare
 from ccrag.web.problems import ProblemError
-from ccrag.web.run_store import KEPT, Records, RunRecord
+from ccrag.web.run_store import KEPT, RunRecord, RunStore
 
 JSON = dict[str, Any]
 
@@ -60,7 +60,7 @@ def test_runs_and_experiments_are_found_below_the_folder(tmp_path: Path) -> None
     write_experiment(tmp_path / "lab" / "first")
     write_run(tmp_path / ".hidden" / "run")
     (tmp_path / "empty").mkdir()
-    records = Records(tmp_path)
+    records = RunStore(tmp_path)
     assert [(run.name, run.queries, run.experiment) for run in records.runs()] == [
         ("lab/first/runs/a_1", 1, "lab/first"),
         ("lab/first/runs/b", 1, "lab/first"),
@@ -75,13 +75,13 @@ def test_runs_and_experiments_are_found_below_the_folder(tmp_path: Path) -> None
 
 def test_no_folder_or_one_that_is_not_there_shows_nothing(tmp_path: Path) -> None:
     for root in (None, tmp_path / "nowhere"):
-        assert Records(root).runs() == []
-        assert Records(root).listed() == ([], [])
+        assert RunStore(root).runs() == []
+        assert RunStore(root).listed() == ([], [])
 
 
 def test_a_run_is_read_whole(tmp_path: Path) -> None:
     write_run(tmp_path / "single", record("q2"), record("q1"))
-    run = Records(tmp_path).run("single")
+    run = RunStore(tmp_path).run("single")
     assert (run.pipeline, run.index, run.version) == ("best", "demo", "1.0")
     assert list(run.queries) == ["q2", "q1"]
     assert run.failures == (("q9", "lost"),)
@@ -91,7 +91,7 @@ def test_a_run_is_read_whole(tmp_path: Path) -> None:
 def test_a_name_is_never_a_path(tmp_path: Path, name: str) -> None:
     write_run(tmp_path / "other")
     write_run(tmp_path / "root" / "single")
-    records = Records(tmp_path / "root")
+    records = RunStore(tmp_path / "root")
     for read in (records.run, records.report, records.figures):
         with pytest.raises(ProblemError, match="unknown_run"):
             read(name)
@@ -101,7 +101,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     write_run(tmp_path / "other")
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "link").symlink_to(tmp_path / "other")
-    assert Records(tmp_path / "root").runs() == []
+    assert RunStore(tmp_path / "root").runs() == []
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"ccrag": 1}'])
@@ -109,13 +109,13 @@ def test_other_files_are_said_to_be_no_run(tmp_path: Path, content: bytes) -> No
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "provenance.json").write_bytes(content)
     with pytest.raises(ProblemError, match="the files of 'run' are not those of a run"):
-        Records(tmp_path).run("run")
+        RunStore(tmp_path).run("run")
 
 
 def test_a_run_made_anew_is_read_anew_and_few_are_kept(tmp_path: Path) -> None:
     for at in range(KEPT + 2):
         write_run(tmp_path / f"run{at}", record("q1"), name=f"p{at}")
-    records = Records(tmp_path)
+    records = RunStore(tmp_path)
     for at in range(KEPT + 2):
         assert records.run(f"run{at}").pipeline == f"p{at}"
     assert len(records._kept) == KEPT
@@ -127,7 +127,7 @@ def test_a_run_made_anew_is_read_anew_and_few_are_kept(tmp_path: Path) -> None:
 def test_figures_come_from_the_experiment_directed_ones_first(tmp_path: Path) -> None:
     write_experiment(tmp_path / "lab")
     write_run(tmp_path / "single", record("q1"))
-    records = Records(tmp_path)
+    records = RunStore(tmp_path)
     assert list(records.figures("lab/runs/a_1").items()) == [
         ("P@1", {"q1": 0.0}),
         ("words", {"q1": 50.0}),

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import pytest
 
-from ccrag.pipeline.state import Watch
+from ccrag.pipeline.state import StageCallback
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
-from ccrag.web.worker_pool import AbandonedError, Gate, never_gone
+from ccrag.web.worker_pool import AbandonedError, WorkerPool, never_gone
 
 T = TypeVar("T")
 LONG_S = 20.0
@@ -24,19 +24,21 @@ class Slow:
         self.let_go = threading.Event()
         self.abandoned = threading.Event()
 
-    def __call__(self, watch: Watch) -> str:
+    def __call__(self, on_stage: StageCallback) -> str:
         self.began.set()
         while not self.let_go.wait(0.005):
             try:
-                watch("stage", [])
+                on_stage("stage", [])
             except AbandonedError:
                 self.abandoned.set()
                 raise
         return "done"
 
 
-def gate(*, concurrency: int = 1, waiting: int = 0, timeout_s: float = LONG_S) -> Gate:
-    return Gate(concurrency=concurrency, waiting=waiting, timeout_s=timeout_s, metrics=Metrics())
+def gate(*, concurrency: int = 1, waiting: int = 0, timeout_s: float = LONG_S) -> WorkerPool:
+    return WorkerPool(
+        concurrency=concurrency, waiting=waiting, timeout_s=timeout_s, metrics=Metrics()
+    )
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -50,19 +52,19 @@ async def until(condition: Callable[[], bool]) -> None:
 def test_work_is_done_in_another_thread_with_what_is_seen_on_the_way() -> None:
     seen: list[str] = []
 
-    def work(watch: Watch) -> str:
-        watch("lists", [])
+    def work(on_stage: StageCallback) -> str:
+        on_stage("lists", [])
         return threading.current_thread().name
 
     async def scene() -> str:
-        return await gate().run(work, watch=lambda stage, _: seen.append(stage), owner="anna")
+        return await gate().run(work, on_stage=lambda stage, _: seen.append(stage), owner="anna")
 
     assert asyncio.run(scene()).startswith("ccrag-work")
     assert seen == ["lists"]
 
 
 def test_what_work_raises_is_raised() -> None:
-    def work(_: Watch) -> None:
+    def work(_: StageCallback) -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
@@ -171,7 +173,9 @@ def test_a_patient_caller_is_never_gone() -> None:
 
 def test_one_owner_of_a_shared_gate_leaves_places_to_others() -> None:
     async def scene() -> None:
-        door = Gate(concurrency=2, waiting=2, timeout_s=LONG_S, metrics=Metrics(), shared=True)
+        door = WorkerPool(
+            concurrency=2, waiting=2, timeout_s=LONG_S, metrics=Metrics(), shared=True
+        )
         slow = [Slow(), Slow()]
         tasks = [asyncio.create_task(door.run(work, owner="anna")) for work in slow]
         await until(lambda: all(work.began.is_set() for work in slow))

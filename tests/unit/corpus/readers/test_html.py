@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from ccrag.corpus.readers.html import read_html
 from ccrag.corpus.readers.html_tables import GROWTH
-from ccrag.corpus.readers.page import Page
+from ccrag.corpus.readers.page import ReadPage
 from ccrag.corpus.records import RecordError
 from ccrag.text.sections import find_headings
 from ccrag.text.words import passage_words
 
 
-def page(markup: str) -> Page:
+def page(markup: str) -> ReadPage:
     return read_html(markup.encode())
 
 

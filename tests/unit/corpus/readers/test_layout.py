@@ -95,8 +95,8 @@ def test_a_blank_that_fills_the_line_is_none_between_ideographs() -> None:
 
 def line(text: str, baseline: float, *, left: float = 50, **style: object) -> Line:
     cells = tuple(text.split("\t"))
-    facts = {"size": 10.0, "bold": False, "mono": False, **style}
-    return Line(cells, left=left, right=left + 5 * len(text), baseline=baseline, **facts)  # type: ignore[arg-type]
+    info = {"size": 10.0, "bold": False, "mono": False, **style}
+    return Line(cells, left=left, right=left + 5 * len(text), baseline=baseline, **info)  # type: ignore[arg-type]
 
 
 def column(*texts: str, top: float = 700) -> list[Line]:
