@@ -66,7 +66,7 @@ def test_the_model_reads_the_whole_history_as_data() -> None:
 def test_several_wordings_are_asked_for_in_one_call() -> None:
     done, llm = rewritten('{"questions": ["Is a bond safe?", "Are bonds safe?"]}', count=2)
     assert done.texts == ("Is a bond safe?", "Are bonds safe?")
-    assert "Give 2 variants" in llm.requests[0].messages[0].content
+    assert "Give 2 wordings" in llm.requests[0].messages[0].content
     assert len(llm.requests) == 1
 
 
