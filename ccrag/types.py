@@ -41,23 +41,23 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What the user gave; `text` is kept as it came, character for character."""
+    """A document that the user gave; its `text` is never changed, character for character."""
 
     doc_id: DocId
     title: str
     text: str
     date: str | None = None
-    """As given, if it starts with a four-digit year; else None."""
+    """The date as given, if it starts with a four-digit year; else None."""
     links: tuple[DocId, ...] = ()
     text_source: TextSource = "full_text"
     version_of: str | None = None
-    """What this is a version of: documents that share it are versions of one another."""
+    """A name shared by all versions of one work: documents that have it are versions of another."""
     version: str | None = None
-    """What this version is called, e.g. `2.1`."""
+    """The name of this version, e.g. `2.1`."""
     collection: str | None = None
     """The named collection it belongs to, if any."""
     pages: tuple[int, ...] = ()
-    """Where each page starts in `text`, if the file had pages."""
+    """The start of each page in `text`, if the file had pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Passage:
     edges: int = 0
     """Citation edges that touch the document, for the citation prior."""
     collection: str | None = None
-    """The document's."""
+    """The collection of its document, if any."""
     page: int | None = None
     """The page it starts on, from 1, if the document has pages."""
 
@@ -130,7 +130,7 @@ class Unit:
 
     @property
     def tokens(self) -> int:
-        """Of all parts."""
+        """Return the tokens of all parts together."""
         return sum(part.tokens for part in self.parts)
 
 
@@ -276,7 +276,7 @@ class Variant:
     name: str
     text: str
     parts: tuple[WeightedText, ...] = ()
-    """What is searched instead of `text`, if given: a passage's score is the weighted sum."""
+    """Texts searched instead of `text`, if any: a passage's score is the weighted sum of theirs."""
 
     @property
     def searched(self) -> tuple[WeightedText, ...]:
@@ -300,7 +300,7 @@ class Ranking:
 
     query_id: QueryId
     stage: str
-    """Who scored it, e.g. `bm25:original`, `dense`, `rrf`, `rerank`."""
+    """The stage that scored it, e.g. `bm25:original`, `dense:original`, `rrf`, `rerank`."""
     hits: tuple[Hit, ...]
 
     @classmethod
@@ -343,11 +343,11 @@ class Evidence:
     text: str
     score: float
     collection: str | None = None
-    """The document's."""
+    """The collection of its document, if any."""
 
     @property
     def key(self) -> SentenceKey:
-        """Return what scores of a sentence with this span are filed under."""
+        """Return the key of the sentence with this span, as tables of scores use it."""
         return self.doc_id, self.start, self.end
 
 
@@ -359,12 +359,12 @@ class AnswerSentence:
     evidence_ids: tuple[str, ...]
     citations: tuple[int, ...]
     supported: bool | None = None
-    """Whether its evidence was found to hold what it says; None: not looked at, or no telling."""
+    """True where the cited evidence supports it; None: not checked, or it could not be decided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something a stage wants known: what it did not do, repaired, dropped or could not resolve."""
+    """A remark of a stage for the user: something left out, repaired, dropped or not resolved."""
 
     stage: str
     message: str
@@ -386,7 +386,7 @@ class Strength:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    What a query got. Every citation resolves through `evidence` to a span of a candidate.
+    The answer to one query. Every citation resolves through `evidence` to a span of a candidate.
 
     An abstention holds one uncited sentence, the stated form, and no references.
     """
@@ -398,7 +398,7 @@ class Answer:
     """All evidence shown, used or not, in order of `evidence_id`."""
     abstained: bool = False
     strength: Strength | None = None
-    """None: nobody looked, as for answers that are not written yet."""
+    """None: not computed, as for answers that are not written yet."""
 
     def evidence_of(self, sentence: AnswerSentence) -> tuple[Evidence, ...]:
         """Return the spans that `sentence` rests on, in its own order."""
@@ -413,17 +413,18 @@ class ModelCall:
     prompt: str
     """Name and version of the prompt, e.g. `answer@1`."""
     digest: str
-    """Of the request's whole body."""
+    """The digest of the request's whole body."""
     model: str
-    """As the server names it."""
+    """The model's name, as the server gives it."""
     parameters: Mapping[str, Any]
     """The sampling parameters that were sent."""
     prompt_tokens: int | None
-    """This and the next: None when the server did not count."""
+    """Tokens of the request; None when the server did not count them."""
     completion_tokens: int | None
+    """Tokens of the reply; None when the server did not count them."""
     finish_reason: str
     cached: bool
-    """The reply was known from an earlier call; it cost nothing."""
+    """True where the reply came from the cache and cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,14 +432,14 @@ class Answerability:
     """The decision whether the candidates answer a query, and what it rests on."""
 
     calibration: str
-    """Whose decision it is: `name@digest`."""
+    """The calibration that decided: `name@digest`."""
     probability: float
-    """That the candidates do not answer, 0 to 1."""
+    """The probability, 0 to 1, that the candidates do not answer the query."""
     threshold: float
-    """From this probability on the query gets the abstention."""
+    """The least probability with which the query gets the abstention."""
     features: Mapping[str, float]
     contributions: Mapping[str, float]
-    """What each feature adds to the log-odds; above 0 it speaks against an answer."""
+    """The log-odds that each feature adds; above 0 it speaks against an answer."""
 
     @property
     def abstains(self) -> bool:
@@ -448,7 +449,7 @@ class Answerability:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A query's way: variants, every ranking, notes, seconds per stage, calls to models."""
+    """The record of one query: variants, rankings, notes, seconds per stage, calls to models."""
 
     variants: tuple[Variant, ...]
     rankings: tuple[Ranking, ...]
