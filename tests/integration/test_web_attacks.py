@@ -28,7 +28,7 @@ from tests import hostile
 from tests.integration.building import build_index
 from tests.serving import ask_body, problem, running, server_state
 
-pytestmark = pytest.mark.usefixtures("on_engine")
+pytestmark = [pytest.mark.usefixtures("on_engine"), pytest.mark.alone]
 
 ONE, OTHER, ALL = "token-of-one-caller", "token-of-another-caller", "token-of-all-indexes"
 NAME = "test-web-attacks"

@@ -104,7 +104,7 @@ def hold_after_first_stage(monkeypatch: pytest.MonkeyPatch, slow: SlowDesk) -> N
 
         return real(pipeline, queries, answering=answering, on_stage=held)
 
-    monkeypatch.setattr(Pipeline, "_walk", walk)
+    monkeypatch.setattr(Pipeline, "_run_batch", walk)
 
 
 def test_a_crowd_gets_a_clear_429_and_then_its_turn(
