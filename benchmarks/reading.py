@@ -14,8 +14,8 @@ import typer
 
 from ccrag.corpus.faults import RecordError
 from ccrag.corpus.files import SourceFile, find_files
-from ccrag.corpus.readers.kinds import PAGE_SUFFIXES, data_suffix
-from ccrag.corpus.readers.registry import read_page
+from ccrag.corpus.pages import read_page
+from ccrag.corpus.readers.registry import data_suffix, is_page
 from ccrag.corpus.report import LoadReport, expected_words, page_problems
 from ccrag.text.words import passage_words
 
@@ -76,9 +76,8 @@ def main(folders: list[Path]) -> None:
     report = LoadReport()
     kinds: defaultdict[str, Kind] = defaultdict(Kind)
     for file in find_files(folders, report):
-        suffix = data_suffix(file.path)
-        if suffix in PAGE_SUFFIXES:
-            kinds[suffix].add(file)
+        if is_page(file.path):
+            kinds[data_suffix(file.path)].add(file)
     typer.echo("| kind | files | refused | warned | words in file | words read | lost | seconds |")
     typer.echo("|---|---|---|---|---|---|---|---|")
     for suffix, kind in sorted(kinds.items()):

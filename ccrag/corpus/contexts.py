@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccrag.chunking.windows import whole_passages
-from ccrag.corpus.faults import RecordPlace
+from ccrag.corpus.faults import RecordError, RecordPlace, at, json_type
 from ccrag.corpus.fields import RecordFields, as_id, as_text, required_field
 from ccrag.corpus.queries import QUERY_ID_NAMES
-from ccrag.corpus.records import RecordError, at, json_type, read_records
+from ccrag.corpus.records import read_records
 from ccrag.errors import InputError
 from ccrag.types import JSON, Document, Passage, QueryId
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
 
+from ccrag.corpus.faults import RecordError, json_type
 from ccrag.corpus.fields import RecordFields, as_text
-from ccrag.corpus.records import RecordError, json_type
 from ccrag.types import Speaker, Turn
 
 TURN_LISTS = ("input", "turns")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ccrag.corpus.readers.kinds import data_suffix
+from ccrag.corpus.readers.registry import reader_of
 from ccrag.errors import InputError
 
 Fault = Literal["encoding", "syntax", "id", "field", "duplicate", "size", "file", "no text"]
@@ -38,7 +38,8 @@ class RecordPlace(NamedTuple):
     @property
     def line(self) -> int | None:
         """Return the line, where records have one."""
-        return None if data_suffix(self.path) == ".json" else self.number
+        reader = reader_of(self.path)
+        return self.number if reader is None or reader.counts_lines else None
 
     def __str__(self) -> str:
         if self.line is None:
@@ -52,3 +53,9 @@ def at(place: RecordPlace, error: InputError) -> InputError:
     error.line = place.line
     error.args = (f"{place}: {error.problem}",)
     return error
+
+
+def json_type(value: object) -> str:
+    """Return the name a user knows the type of a JSON value by."""
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+    return "null" if value is None else names.get(type(value), "a number")

@@ -8,8 +8,8 @@ the reader.
 import re
 from collections.abc import Iterable, Mapping
 
-from ccrag.corpus.records import RecordError, json_type
-from ccrag.corpus.tables import Columns
+from ccrag.corpus.faults import RecordError, json_type
+from ccrag.corpus.readers.source import Columns
 from ccrag.types import MAX_DOC_ID_BYTES, DocId, Document, TextSource
 
 RecordFields = Mapping[str, object]

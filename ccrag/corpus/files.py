@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from ccrag.corpus.faults import RecordError
 from ccrag.corpus.packed import DEFAULT_SIZES, open_data, read_whole
+from ccrag.corpus.readers.conversions import how_to_convert
 from ccrag.corpus.readers.encodings import bom_encoding
-from ccrag.corpus.readers.kinds import (
-    PAGE_SUFFIXES,
-    RECORD_SUFFIXES,
+from ccrag.corpus.readers.registry import (
     data_suffix,
-    how_to_convert,
     is_page,
-    is_supported,
+    load_function,
+    readable_suffixes,
+    reader_of,
     unpacked_name,
 )
 from ccrag.corpus.report import LoadReport
@@ -95,7 +95,7 @@ def _files_at(path: Path, report: LoadReport) -> Iterator[_FoundFile]:
         yield from _files_below(path, report)
     elif not path.exists():
         raise InputError("no such file or folder", path=path)
-    elif not is_supported(path):
+    elif reader_of(path) is None:
         raise InputError(_not_read(path), path=path)
     elif not data_suffix(path) and (kind := _kind_without_suffix(path)):
         raise InputError(f"{kind}; only plain text is read from a file without suffix", path=path)
@@ -105,9 +105,9 @@ def _files_at(path: Path, report: LoadReport) -> Iterator[_FoundFile]:
 
 def _not_read(path: Path) -> str:
     """Return what to say of a file of another kind: what is read, and how to make that of it."""
-    known = ", ".join((*RECORD_SUFFIXES, *PAGE_SUFFIXES))
     how = how_to_convert(data_suffix(path), file=path.name)
-    return f"documents come from {known}, plain or packed{f'; convert it: {how}' if how else ''}"
+    known = f"documents come from {readable_suffixes()}, plain or packed"
+    return f"{known}{f'; convert it: {how}' if how else ''}"
 
 
 def _files_below(folder: Path, report: LoadReport) -> Iterator[_FoundFile]:
@@ -131,13 +131,13 @@ def _files_below(folder: Path, report: LoadReport) -> Iterator[_FoundFile]:
 
 def _kind_left_out(path: Path) -> str | None:
     """Return what kind of file this is if it is not read; None if it is."""
-    if not is_supported(path):
+    if reader_of(path) is None:
         return data_suffix(path)
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):
         return "no regular file"
     if not data_suffix(path):
         return _kind_without_suffix(path)
-    return ".tex that is part of another" if _is_part(path) else None
+    return f"{data_suffix(path)} that is part of another" if _is_part(path) else None
 
 
 def _kind_without_suffix(path: Path) -> str | None:
@@ -154,12 +154,12 @@ def _kind_without_suffix(path: Path) -> str | None:
 
 
 def _is_part(path: Path) -> bool:
-    """Tell whether a file is LaTeX that only makes sense where another one reads it in."""
-    if data_suffix(path) != ".tex":
+    """Tell whether a file only makes sense where another one reads it in, as in LaTeX."""
+    reader = reader_of(path)
+    if reader is None or reader.is_whole is None:
         return False
-    from ccrag.corpus.readers.latex_source import is_whole_document
-
     try:
-        return not is_whole_document(read_whole(path, max_bytes=DEFAULT_SIZES.page))
+        data = read_whole(path, sizes=DEFAULT_SIZES, limit=reader.limit)
     except RecordError:  # said when it is read
         return False
+    return not load_function(reader.is_whole)(data)

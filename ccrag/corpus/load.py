@@ -15,8 +15,8 @@ from ccrag.corpus.files import SourceFile as SourceFile
 from ccrag.corpus.files import find_files as find_files
 from ccrag.corpus.ledger import Ledger, Origin
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
-from ccrag.corpus.readers.kinds import TABLE_SUFFIXES, data_suffix, is_page
-from ccrag.corpus.readers.registry import read_page
+from ccrag.corpus.pages import read_page
+from ccrag.corpus.readers.registry import has_cells, is_page
 from ccrag.corpus.records import has_bom, read_records
 from ccrag.corpus.report import MAX_COLLECTIONS as MAX_COLLECTIONS
 from ccrag.corpus.report import MAX_EXAMPLES, no_text
@@ -41,7 +41,7 @@ def _records(
     """Yield the documents of a record file, or what is wrong with them, after their numbers."""
     if has_bom(path) and len(report.with_bom) < MAX_EXAMPLES:
         report.with_bom.append(path)
-    in_cells = data_suffix(path) in TABLE_SUFFIXES
+    in_cells = has_cells(path)
     seen = LoadReport()
 
     def doubt(number: int, problem: str) -> None:

@@ -12,15 +12,18 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, cast
 
 from ccrag.corpus.faults import RecordError
-from ccrag.corpus.readers.kinds import how_to_convert
+from ccrag.corpus.readers.conversions import how_to_convert
+from ccrag.corpus.readers.registry import SizeName, reader_of
 
 
-class SizeLimits(NamedTuple):
-    """Bytes that are read of one file at most, unpacked."""
+@dataclass(frozen=True, slots=True)
+class SizeLimits:
+    """The most bytes that are read of one file, unpacked."""
 
     page: int = 200_000_000
     """Bytes of a file that is one document; reading it takes about five times as much memory."""
@@ -30,11 +33,22 @@ class SizeLimits(NamedTuple):
     """Bytes of a JSON file, which is read as a whole; JSONL has no such limit."""
     record: int = 200_000_000
     """Bytes of one line of a record file."""
+    by_settings: bool = True
+    """The user can raise the limits; False for who sends a file to a server."""
+
+    def at_most(self, max_bytes: int) -> "SizeLimits":
+        """Return these limits, none above `max_bytes`, as they are for an uploaded file."""
+        sizes = (self.page, self.pdf, self.json, self.record)
+        return SizeLimits(*(min(size, max_bytes) for size in sizes), by_settings=False)
+
+    def advice(self, limit: SizeName) -> str:
+        """Return what a user can do about a file that is beyond a limit."""
+        if not self.by_settings:
+            return "split it"
+        return f"split it, or raise the limit (--set reading.max_{limit}_mb=…, see docs/reading.md)"
 
 
 DEFAULT_SIZES = SizeLimits()
-LIMIT_SETTINGS = "--set reading.max_..._mb, see docs/reading.md"
-
 _PART_BYTES = 1_000_000
 
 _GZIP, _XZ = b"\x1f\x8b\x08", b"\xfd7zXZ\0"
@@ -73,8 +87,10 @@ def _unpacked(path: Path, raw: io.BufferedReader) -> IO[bytes]:
         return lzma.LZMAFile(raw)
     if head.startswith(_ZSTD):
         return _zstd(path, raw)
+    reader = reader_of(path)
+    own = reader.signature if reader is not None else b""
     for magic, suffix in _ARCHIVES.items():
-        if head.startswith(magic):
+        if head.startswith(magic) and magic != own:  # formats such as EPUB are archives themselves
             how = how_to_convert(suffix, file=path.name)
             raise RecordError("file", f"is a {suffix[1:]} archive; unpack it: {how}", path=path)
     return raw
@@ -89,13 +105,14 @@ def _zstd(path: Path, raw: io.BufferedReader) -> IO[bytes]:
     raise RecordError("file", problem, path=path)
 
 
-def read_whole(path: Path, *, max_bytes: int) -> bytes:
+def read_whole(path: Path, *, sizes: SizeLimits, limit: SizeName) -> bytes:
     """
     Return all bytes of a file, unpacked.
 
     Raises:
-        RecordError: of fault "size": more than `max_bytes`; otherwise as `open_data`.
+        RecordError: of fault "size": more bytes than the limit; otherwise as `open_data`.
     """
+    max_bytes: int = getattr(sizes, limit)
     with open_data(path) as file:
         # Never `read(max_bytes + 1)`: it takes that much memory before the first byte is read.
         parts = [file.read(min(max_bytes, path.stat().st_size) + 1)]
@@ -105,6 +122,5 @@ def read_whole(path: Path, *, max_bytes: int) -> bytes:
             left -= len(part)
     if left <= 0:
         most = f"more than {max_bytes:,} bytes when unpacked, the most that is read"
-        problem = f"{most}; split it, or raise the limit ({LIMIT_SETTINGS})"
-        raise RecordError("size", problem, path=path)
+        raise RecordError("size", f"{most}; {sizes.advice(limit)}", path=path)
     return parts[0] if len(parts) == 1 else b"".join(parts)

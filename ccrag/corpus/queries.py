@@ -21,10 +21,10 @@ from ccrag.corpus.fields import (
     required_field,
 )
 from ccrag.corpus.packed import DEFAULT_SIZES, read_whole
-from ccrag.corpus.readers.kinds import TABLE_SUFFIXES, data_suffix
-from ccrag.corpus.record_lines import decode
+from ccrag.corpus.readers.record_lines import decode
+from ccrag.corpus.readers.registry import has_cells
+from ccrag.corpus.readers.source import Columns
 from ccrag.corpus.records import read_records
-from ccrag.corpus.tables import Columns
 from ccrag.errors import EmptyCandidatesError, InputError
 from ccrag.types import Candidates, DocId, Query, QueryId
 
@@ -53,7 +53,7 @@ def read_queries(
         EmptyCandidatesError: a query names no candidates.
         InputError: an unusable record, a repeated query id, or no query at all.
     """
-    in_cells = data_suffix(path) in TABLE_SUFFIXES
+    in_cells = has_cells(path)
     otherwise = Candidates.whole_index() if whole_index else None
     if collection is not None:
         otherwise = Candidates.of_collection(collection)
@@ -115,7 +115,7 @@ def read_doc_ids(path: Path) -> tuple[DocId, ...]:
     Raises:
         InputError: the file cannot be read, holds no id, or something that is not one.
     """
-    data = read_whole(path, max_bytes=DEFAULT_SIZES.json)
+    data = read_whole(path, sizes=DEFAULT_SIZES, limit="json")
     try:
         text = decode(data, path=path)
         doc_ids = _ids_in_list(text) if text.lstrip().startswith("[") else _ids_in_lines(text)

@@ -1,31 +1,23 @@
 """
-Files of records, read one record at a time: JSONL, JSON, CSV and TSV, plain or packed.
+Files of records, read one record at a time, plain or packed.
 
-Knows lines, encodings and syntax; what a record's fields mean is for `fields` and `queries`.
-A broken record is yielded as an error in its place, so that a caller may skip it and read on.
+Lines, encodings and syntax are for the readers; what a record's fields mean is for `fields` and
+`queries`. A broken record is yielded as an error in its place, so that a caller may skip it.
 """
 
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
-import orjson
-
-from ccrag.corpus.faults import Fault as Fault
-from ccrag.corpus.faults import RecordError as RecordError
-from ccrag.corpus.faults import at as at
-from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, open_data, read_whole
+from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, open_data
 from ccrag.corpus.readers.encodings import bom_encoding
-from ccrag.corpus.readers.kinds import RECORD_SUFFIXES, data_suffix
-from ccrag.corpus.record_lines import RecordLines, decode
-from ccrag.corpus.tables import Columns, Doubt, read_csv, read_tsv
+from ccrag.corpus.readers.registry import (
+    data_suffix,
+    load_function,
+    readable_suffixes,
+    reader_of,
+)
+from ccrag.corpus.readers.source import Columns, Doubt, NumberedRecord, RecordSource
 from ccrag.errors import InputError
-
-NumberedRecord = tuple[int, Mapping[str, object] | RecordError]
-"""The fields of a record, or what is wrong with it, after its number (see `RecordPlace`)."""
-_NAME_ENDS = re.compile(rb'"\s*:')
-"""What stands after every name in JSON; never fewer than there are names."""
 
 
 def read_records(
@@ -40,187 +32,19 @@ def read_records(
 
     Args:
         columns: names for the columns of a TSV file without header.
-        doubt: hears of rows that may have been read wrongly.
+        doubt: called for rows that may have been read wrongly.
 
     Raises:
         InputError: the file cannot be read, is of another kind, or is broken as a whole.
     """
-    suffix = data_suffix(path)
-    if suffix not in RECORD_SUFFIXES:
-        known = ", ".join(RECORD_SUFFIXES)
-        raise InputError(f"cannot read {suffix or 'a file without suffix'}; use {known}", path=path)
-    if suffix == ".json":
-        yield from _read_json(path, read_whole(path, max_bytes=sizes.json))
-        return
-    with open_data(path) as file:
-        lines = RecordLines(path, file, max_bytes=sizes.record)
-        if suffix == ".tsv":
-            yield from read_tsv(path, lines, columns=columns, doubt=doubt)
-        elif suffix == ".csv":
-            yield from read_csv(path, lines, doubt=doubt)
-        else:
-            yield from _read_jsonl(path, lines)
+    reader = reader_of(path)
+    if reader is None or reader.content != "records":
+        kind = data_suffix(path) or "a file without suffix"
+        raise InputError(f"cannot read {kind}; use {readable_suffixes('records')}", path=path)
+    yield from load_function(reader.function)(RecordSource(path, sizes, columns, doubt))
 
 
 def has_bom(path: Path) -> bool:
     """Tell whether the file starts with a byte order mark, which reading leaves out."""
     with open_data(path) as file:
         return bom_encoding(file.peek(4)[:4])[0] != b""
-
-
-def _read_jsonl(path: Path, lines: RecordLines) -> Iterator[NumberedRecord]:
-    for line in lines:
-        try:
-            fields = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            if line.strip():
-                yield lines.number, _why_not_json(line, error, path)
-            continue
-        if type(fields) is not dict:
-            yield lines.number, _not_an_object(fields)
-        else:
-            yield lines.number, _name_given_twice(line, fields) or fields
-
-
-def _name_given_twice(line: bytes, fields: Mapping[str, object]) -> RecordError | None:
-    """Return what is wrong if a field has two values: the parser keeps the last in silence."""
-    if len(_NAME_ENDS.findall(line)) == len(fields):
-        return None  # as good as always, and quick to see
-    names = (b'"%s"' % name.encode() for name in fields)
-    if b"\\u" not in line and all(line.count(name) <= 1 for name in names):
-        return None  # what looked like a name lies deeper, or in a text
-    return _stands_twice(json.loads(line, object_pairs_hook=_object_of))
-
-
-class _Conflicting(dict[str, object]):
-    """A JSON object that names a field twice, with two values."""
-
-    field = ""
-
-
-def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the object of these names and values, in order, none left out."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        for name, value in pairs:
-            if value != fields[name]:
-                conflicting = _Conflicting(fields)
-                conflicting.field = name
-                return conflicting
-    return fields
-
-
-def _stands_twice(item: object) -> RecordError | None:
-    """Return what is wrong with an object read by `_object_of`, if it names a field twice."""
-    if not isinstance(item, _Conflicting):
-        return None
-    return RecordError("syntax", f"the field {item.field!r} stands twice, with two values")
-
-
-def _why_not_json(line: bytes, error: orjson.JSONDecodeError, path: Path) -> RecordError:
-    try:
-        decode(line, path=path)
-    except RecordError as encoding:
-        return encoding
-    return _json_error(error)
-
-
-def _json_error(error: json.JSONDecodeError) -> RecordError:
-    if "surrogate" in error.msg:
-        return RecordError("encoding", "holds a lone surrogate, which cannot be stored as text")
-    return RecordError("syntax", f"not valid JSON: {error.msg} (character {error.pos + 1})")
-
-
-def _not_an_object(value: object) -> RecordError:
-    return RecordError("syntax", f"expected a JSON object, got {json_type(value)}")
-
-
-def json_type(value: object) -> str:
-    """Return the name a user knows the type of a JSON value by."""
-    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
-    return "null" if value is None else names.get(type(value), "a number")
-
-
-def _read_json(path: Path, data: bytes) -> Iterator[NumberedRecord]:
-    bom, encoding = bom_encoding(data)
-    if encoding != "utf-8":
-        data = decode(data, path=path).encode()
-    items, checked = _json_items(path, data.removeprefix(bom))
-    for number, item in enumerate(items, start=1):
-        fields: Mapping[str, object] | RecordError
-        if not isinstance(item, dict):
-            fields = _not_an_object(item)
-        elif twice := _stands_twice(item):
-            fields = twice
-        elif checked or _is_storable(item):
-            fields = item
-        else:
-            fields = RecordError(
-                "encoding", "holds a lone surrogate, which cannot be stored as text"
-            )
-        yield number, fields
-
-
-def _json_items(path: Path, data: bytes) -> tuple[list[object], bool]:
-    """Return the list that a JSON file is or holds, and whether all its strings can be stored."""
-    checked = True
-    try:
-        value = orjson.loads(data)
-        if len(_NAME_ENDS.findall(data)) != _names_in(value):  # or a text holds what looks so
-            value = json.loads(data, object_pairs_hook=_object_of)
-    except orjson.JSONDecodeError as error:
-        value, checked = _parse_with_surrogates(path, data, error), False
-    lists = [value]
-    if isinstance(value, dict):
-        if not _is_record(value) and (twice := _stands_twice(value)):
-            raise InputError(twice.problem, path=path)
-        lists = [[value]]
-        if not _is_record(value):
-            lists = [item for item in value.values() if isinstance(item, list)]
-    if len(lists) != 1 or not isinstance(lists[0], list):
-        problem = "expected a JSON list, an object that holds exactly one list, or one record"
-        raise InputError(problem, path=path)
-    return lists[0], checked
-
-
-def _names_in(value: object) -> int:
-    """Return how many names the objects in a JSON value have, at any depth."""
-    names, inside = 0, [value]
-    while inside:
-        item = inside.pop()
-        if isinstance(item, dict):
-            names += len(item)
-            inside += item.values()
-        elif isinstance(item, list):
-            inside += item
-    return names
-
-
-def _is_record(value: Mapping[str, object]) -> bool:
-    """Tell whether an object is a record itself: it holds strings, and no list of objects."""
-    return any(isinstance(item, str) for item in value.values()) and not any(
-        isinstance(item, list) and (not item or isinstance(item[0], dict))
-        for item in value.values()
-    )
-
-
-def _parse_with_surrogates(path: Path, data: bytes, error: json.JSONDecodeError) -> object:
-    """Return a JSON file that failed, if only lone surrogates did it: the rest may be usable."""
-    try:
-        text = decode(data, path=path)
-        if "surrogate" in error.msg:
-            return json.loads(text, object_pairs_hook=_object_of)
-    except RecordError as encoding:
-        raise InputError(encoding.problem, path=path) from error
-    except json.JSONDecodeError as other:
-        error = other
-    problem = f"not valid JSON: {error.msg}; one object a line belongs in a .jsonl file"
-    raise InputError(problem, path=path, line=error.lineno)
-
-
-def _is_storable(item: object) -> bool:
-    try:
-        orjson.dumps(item)
-    except orjson.JSONEncodeError:
-        return False
-    return True

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ccrag.corpus.faults import Fault, RecordError, RecordPlace
 from ccrag.corpus.fields import FIELD_NAMES, FULL_TEXT_NAMES
-from ccrag.corpus.readers.kinds import how_to_convert
+from ccrag.corpus.readers.conversions import how_to_convert
 from ccrag.corpus.readers.page import Loss, LossUnit, ReadPage
 from ccrag.errors import InputError
 from ccrag.text.words import passage_words

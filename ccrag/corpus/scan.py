@@ -21,7 +21,7 @@ from ccrag.corpus.fields import as_id
 from ccrag.corpus.ledger import Ledger, LedgerCorpus
 from ccrag.corpus.load import ErrorMode, LoadReport, find_files, read_documents
 from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits
-from ccrag.corpus.readers.kinds import TABLE_SUFFIXES, data_suffix
+from ccrag.corpus.readers.registry import has_cells
 from ccrag.corpus.records import read_records
 from ccrag.errors import InputError
 from ccrag.types import Document
@@ -143,7 +143,7 @@ def _by_file(collections: Mapping[Path, str]) -> dict[Path, str]:
 
 
 def _read_citations(path: Path, ledger: Ledger) -> None:
-    if data_suffix(path) not in TABLE_SUFFIXES:
+    if not has_cells(path):
         raise InputError(f"citations come as .csv or .tsv with columns {CITING},{CITED}", path=path)
     for number, fields in read_records(path):
         place = RecordPlace(path, number)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from ccrag.corpus.faults import RecordPlace
+from ccrag.corpus.faults import RecordError, RecordPlace, at
 from ccrag.corpus.fields import as_ids, required_field
-from ccrag.corpus.records import RecordError, at, read_records
+from ccrag.corpus.records import read_records
 from ccrag.errors import InputError, InvariantError
 from ccrag.text.sections import split_sections
 from ccrag.text.tokens import TokenCounter

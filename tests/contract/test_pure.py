@@ -6,7 +6,7 @@ from configparser import ConfigParser
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-HAS_PATHS = {"ccrag.corpus.faults", "ccrag.corpus.readers.kinds"}
+HAS_PATHS = {"ccrag.corpus.faults", "ccrag.corpus.readers.registry"}
 """They hold paths as values, and `pathlib` is also what opens files."""
 PARSES_URLS = {"ccrag.units.links", "ccrag.web.page.views"}
 """They use `urllib.parse`; the contract knows packages alone."""

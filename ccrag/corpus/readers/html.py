@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from lxml import etree
 
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.readers.encodings import decode_page
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.html_survey import Survey, survey
@@ -15,7 +16,7 @@ from ccrag.corpus.readers.html_tables import Repeats
 from ccrag.corpus.readers.html_tokens import HtmlTag, Token, tokens_of
 from ccrag.corpus.readers.html_writer import MarkdownWriter, tidy
 from ccrag.corpus.readers.page import Loss, ReadPage
-from ccrag.corpus.records import RecordError
+from ccrag.corpus.readers.source import PageSource
 
 _DECLARED = re.compile(
     rb"""<meta\s[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{1,40})"""
@@ -27,14 +28,14 @@ _HEAD_BYTES = 4_096
 """How far a page's own word on its encoding is looked for; browsers look at 1,024 bytes first."""
 
 
-def read_html(data: bytes) -> ReadPage:
+def read_html(source: PageSource) -> ReadPage:
     """
     Return what a page says as Markdown, and what of it was left out.
 
     Raises:
         RecordError: there is nothing to read in it.
     """
-    markup, undecoded = decode_page(data, declared=_declared(data))
+    markup, undecoded = decode_page(source.data, declared=_declared(source.data))
     page = page_of(parse(markup), markup_chars=len(markup))
     return page._replace(losses=(*undecoded, *page.losses))
 

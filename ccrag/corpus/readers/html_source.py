@@ -7,8 +7,8 @@ from html import escape
 
 from lxml import etree
 
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.readers.html_tokens import BLOCKS
-from ccrag.corpus.records import RecordError
 
 MAX_DEPTH = 500
 """

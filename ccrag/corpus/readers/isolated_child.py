@@ -17,7 +17,7 @@ from pathlib import Path
 import orjson
 
 from ccrag.corpus.load import LoadReport, find_files, read_documents
-from ccrag.corpus.packed import SizeLimits
+from ccrag.corpus.packed import DEFAULT_SIZES
 from ccrag.corpus.readers.isolated import ANSWER, OUT_OF_MEMORY, ReadLimits
 from ccrag.errors import InputError
 from ccrag.types import JSON, Document
@@ -49,7 +49,7 @@ def _read(path: Path, limits: ReadLimits) -> JSON:
     chars = 0
     # A page takes several times its bytes: one of over a quarter of the memory would not fit.
     most = limits.memory_mb * MEGABYTE // 4
-    sizes = SizeLimits(*(min(size, most) for size in SizeLimits()))
+    sizes = DEFAULT_SIZES.at_most(most)
     for document in read_documents(find_files([path], report), report=report, sizes=sizes):
         documents.append(document)
         chars += len(document.title) + len(document.text) + sum(map(len, document.links))

@@ -7,6 +7,7 @@ what refers to them.
 
 import re
 import subprocess
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import count
@@ -15,11 +16,12 @@ from pathlib import Path
 from lxml import etree
 
 from ccrag.config.environment import environment
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.readers.html import page_of
 from ccrag.corpus.readers.html_source import parse
 from ccrag.corpus.readers.latex_source import whole_source
 from ccrag.corpus.readers.page import Loss, ReadPage
-from ccrag.corpus.records import RecordError
+from ccrag.corpus.readers.source import PageSource
 from ccrag.errors import InputError
 
 INSTALL = "pip install 'ccrag[latex]'"
@@ -51,16 +53,16 @@ _ONE_NUMBER = ("equation", "multline")
 """Environments with one number; others have one a row."""
 
 
-def read_latex(path: Path, data: bytes) -> ReadPage:
+def read_latex(source: PageSource) -> ReadPage:
     """
-    Return the document whose main file `path` holds `data`.
+    Return the document whose main file this is, with the files it reads in.
 
     Raises:
         RecordError: a part is missing, or pandoc cannot read it.
         InputError: pandoc is not installed.
     """
-    source = whole_source(path, data)
-    markup, skipped = _converted(source)
+    whole = whole_source(source.path, source.data.removeprefix(BOM_UTF8))
+    markup, skipped = _converted(whole)
     root = parse(markup)
     if not "".join(map(str, root.itertext())).strip():
         raise RecordError("no text", "it holds no text")
@@ -129,13 +131,15 @@ def _skipped(said: str) -> Loss:
 def _pandoc() -> str:
     """Return where pandoc is: the package's own, or one in PATH."""
     if find_spec("pypandoc") is None:
-        raise InputError(f"LaTeX is read by pandoc: {INSTALL}")
+        raise InputError(f"LaTeX is read by pandoc, which is missing: {INSTALL}, or give its PDF")
     import pypandoc
 
     try:
         return str(pypandoc.get_pandoc_path())
     except OSError as error:
-        raise InputError(f"pypandoc is installed without pandoc: {INSTALL}") from error
+        raise InputError(
+            f"pypandoc is installed without pandoc: {INSTALL}, or give its PDF"
+        ) from error
 
 
 def _number_formulas(root: etree._Element) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from ccrag.corpus.records import RecordError
+from ccrag.corpus.faults import RecordError
 
 MAX_PARTS = 200
 MAX_BYTES = 20_000_000

@@ -18,6 +18,7 @@ from threading import Lock
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.readers.glyphs import Drawings, read_drawings, read_glyphs
 from ccrag.corpus.readers.layout import write_pages
 from ccrag.corpus.readers.lines import Glyph, Line, from_top, has_meaning, tidy, without_numbers
@@ -25,7 +26,7 @@ from ccrag.corpus.readers.page import Loss, ReadPage
 from ccrag.corpus.readers.page_tree import pages_in_tree
 from ccrag.corpus.readers.ruled import lines_with_tables
 from ccrag.corpus.readers.running_heads import part_running_heads
-from ccrag.corpus.records import RecordError
+from ccrag.corpus.readers.source import PageSource
 from ccrag.text.words import passage_words
 
 MAX_PAGES = 20_000
@@ -61,7 +62,9 @@ class _File:
     chars: int = 0
     unread: dict[int, str] = field(default_factory=dict)
     """Pages that cannot be read, counted from 0, with pdfium's reason."""
-    scanned: list[int] = field(default_factory=list)
+    without_text: list[int] = field(default_factory=list)
+    pictures: list[int] = field(default_factory=list)
+    """Pages of one picture that bear a few words beside it: a stamp, a title, a page number."""
     first_seen: dict[str, int] = field(default_factory=dict)
     """Texts of the pages, as pdfium gives them, and their words."""
     repeated: dict[int, int] = field(default_factory=dict)
@@ -72,13 +75,14 @@ class _File:
     """Notes and comments of each page."""
 
 
-def read_pdf(data: bytes) -> ReadPage:
+def read_pdf(source: PageSource) -> ReadPage:
     """
     Read a PDF as one document.
 
     Raises:
         RecordError: it is locked or broken, holds no text, or more than the limits allow.
     """
+    data = source.data
     file = _File(len(data))
     with _PDFIUM:
         document = _open(data)
@@ -251,8 +255,10 @@ def _look_for_losses(glyphs: Iterable[Glyph], drawings: Drawings, number: int, f
     if meaningless:
         file.meaningless[number] = meaningless
     is_picture = drawings.picture_share >= PAGE_WIDE and inked.total() <= MAX_STAMP_CHARS
-    if is_picture or (drawings.objects and not inked):
-        file.scanned.append(number)
+    if drawings.objects and not inked:
+        file.without_text.append(number)
+    elif is_picture:
+        file.pictures.append(number)
 
 
 def _refuse_textless(file: _File, text: str) -> None:
@@ -277,7 +283,8 @@ def _refuse_textless(file: _File, text: str) -> None:
 def _page_losses(file: _File) -> Iterator[Loss]:
     """Yield what is lost of pages."""
     yield _pages_lost("pages that cannot be read", file.unread)
-    yield _pages_lost("pages without text", file.scanned)
+    yield _pages_lost("pages without text", file.without_text)
+    yield _pages_lost("pages with only a few words beside a picture", file.pictures)
     bad, where = sum(file.meaningless.values()), _where(file.meaningless)
     yield Loss("characters without meaning", bad, "characters", where)
     yield Loss("comments", sum(file.comments.values()), "parts", _where(file.comments))

@@ -1,71 +1,106 @@
-"""Page files: one document each, read by the reader of their kind."""
+"""
+The table of document readers: which function reads files of which suffix. Pure.
 
-from codecs import BOM_UTF8
+To add a reader, write its module in this folder and add one line to `READERS`. All else follows
+from that line: which files of a folder are read, packed or not, how large they may be, that an
+uploaded one is read in a process of its own, and what messages list as readable.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any, Literal
 
-from ccrag.corpus.faults import RecordError
-from ccrag.corpus.fields import as_id
-from ccrag.corpus.files import SourceFile
-from ccrag.corpus.packed import DEFAULT_SIZES, SizeLimits, read_whole
-from ccrag.corpus.readers.encodings import decode_page
-from ccrag.corpus.readers.front_matter import front_matter_title
-from ccrag.corpus.readers.kinds import HTML_SUFFIXES, data_suffix, unpacked_name
-from ccrag.corpus.readers.page import ReadPage
-from ccrag.text.sections import find_headings
-from ccrag.types import Document, TextSource
-
-_OTHER_KINDS = {b"%PDF-": ".pdf", b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif"}
+SizeName = Literal["page", "pdf", "json", "record"]
+"""A limit of `SizeLimits`, and of the settings `reading.max_…_mb`."""
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+"""Left out when a file's name is read; whether the file is packed, its first bytes tell."""
 
 
-def read_page(file: SourceFile, *, sizes: SizeLimits = DEFAULT_SIZES) -> tuple[Document, ReadPage]:
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One kind of file and the function that reads it."""
+
+    function: str
     """
-    Return a whole file as one document, and as its reader made it.
-
-    Its title is what the file says, else its first heading, else its name.
-
-    Raises:
-        RecordError: it cannot be used.
+    Module of this folder and function, e.g. "pdf:read_pdf", imported when a file needs it. It takes
+    a `PageSource` and returns a `ReadPage`, or takes a `RecordSource` and yields `NumberedRecord`s.
     """
-    path = file.path
-    doc_id = as_id(file.doc_id, field="the file's name")
-    is_pdf = data_suffix(path) == ".pdf"
-    data = read_whole(path, max_bytes=sizes.pdf if is_pdf else sizes.page)
-    page = _read(path, data)
-    headings = [] if page.title else find_headings(page.text)
-    stem = Path(unpacked_name(path.name)).stem
-    title = page.title or (headings[0].title if headings else stem)
-    source: TextSource = "full_text" if page.text.strip() else "none"
-    return Document(doc_id, title, page.text, text_source=source, pages=page.pages), page
-
-
-def _read(path: Path, data: bytes) -> ReadPage:
+    suffixes: tuple[str, ...]
+    """In lower case; "" stands for plain text in a file without suffix."""
+    content: Literal["page", "records"] = "page"
+    """One document a file, or many records."""
+    limit: SizeName = "page"
+    """The limit that a whole file, or a record of it, is held to."""
+    signature: bytes = b""
+    """The first bytes of every such file: under the name of plain text it is refused."""
+    is_whole: str | None = None
     """
-    Return the text of one file; the libraries that read it are imported only where it needs one.
+    Module and function that tell a document, by its bytes, from a part that other files read in;
+    parts are left out of folders. None: every file is a document.
     """
-    suffix = data_suffix(path)
-    if suffix in HTML_SUFFIXES:
-        from ccrag.corpus.readers.html import read_html
-
-        return read_html(data)
-    if suffix == ".pdf":
-        from ccrag.corpus.readers.pdf import read_pdf
-
-        return read_pdf(data)
-    if suffix == ".tex":
-        from ccrag.corpus.readers.latex import read_latex
-
-        return read_latex(path, data.removeprefix(BOM_UTF8))
-    return _read_text(data)
+    cells: bool = False
+    """Records are rows of a table, all values strings: an empty one is no value."""
+    counts_lines: bool = True
+    """A record's number is its line in the file; False: its position among the records."""
 
 
-def _read_text(data: bytes) -> ReadPage:
+READERS = (
+    Reader("json_records:read_jsonl", (".jsonl", ".ndjson"), "records", "record"),
+    Reader("json_records:read_json", (".json",), "records", "json", counts_lines=False),
+    Reader("tables:read_csv", (".csv",), "records", "record", cells=True),
+    Reader("tables:read_tsv", (".tsv",), "records", "record", cells=True),
+    Reader("plain_text:read_text", ("", ".md", ".markdown", ".txt", ".text", ".rst")),
+    Reader("html:read_html", (".html", ".htm", ".xhtml")),
+    Reader("pdf:read_pdf", (".pdf",), limit="pdf", signature=b"%PDF-"),
+    Reader("latex:read_latex", (".tex",), is_whole="latex_source:is_whole_document"),
+)
+"""In the order in which messages list their suffixes."""
+_BY_SUFFIX = {suffix: reader for reader in READERS for suffix in reader.suffixes}
+
+
+def load_function(name: str) -> Callable[..., Any]:
+    """Return the function `name` of this folder, e.g. "pdf:read_pdf"."""
+    # Imported here and not above: a reader's libraries take seconds, and may not be installed.
+    module, _, function = name.partition(":")
+    loaded: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), function)
+    return loaded
+
+
+def reader_of(path: Path) -> Reader | None:
+    """Return the reader for files of this name; None if documents are not read from them."""
+    return _BY_SUFFIX.get(data_suffix(path))
+
+
+def is_page(path: Path) -> bool:
     """
-    Return a plain text or Markdown file; lines that end in CR alone, as on old Macs, end in LF.
+    Tell whether a file of this name is one document: by its suffix, or because it has none.
+
+    Without a suffix it is plain text if its bytes are, which `find_files` looks at.
     """
-    for magic, suffix in _OTHER_KINDS.items():
-        if data.startswith(magic):
-            raise RecordError("syntax", f"is no text but a {suffix} file; rename it")
-    text, losses = decode_page(data)
-    if "\r" in text and "\n" not in text:
-        text = text.replace("\r", "\n")
-    return ReadPage(front_matter_title(text), text, losses=losses)
+    reader = reader_of(path)
+    return reader is not None and reader.content == "page"
+
+
+def has_cells(path: Path) -> bool:
+    """Tell whether the records of a file of this name are rows of a table."""
+    reader = reader_of(path)
+    return reader is not None and reader.cells
+
+
+def readable_suffixes(content: Literal["page", "records"] | None = None) -> str:
+    """Return the suffixes of all readers, or of those for `content`, for a message."""
+    readers = (reader for reader in READERS if content in (None, reader.content))
+    return ", ".join(suffix for reader in readers for suffix in reader.suffixes if suffix)
+
+
+def unpacked_name(name: str) -> str:
+    """Return a file's name without the suffix of a compressed file."""
+    stem, dot, suffix = name.rpartition(".")
+    return stem if stem and dot + suffix.lower() in PACKED_SUFFIXES else name
+
+
+def data_suffix(path: Path) -> str:
+    """Return the suffix that tells the format, in lower case; that of a packed file is left out."""
+    return Path(unpacked_name(path.name)).suffix.lower()

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ccrag.corpus.readers.front_matter import front_matter_title
 from ccrag.text.sections import find_headings, is_heading
 from ccrag.text.sentences import split_sentences
+from tests.pages import read_text
 
 DOCUMENTS = {
     "an inline span that looks like a fence": "```pip install x```\n\n# Next\n\ntext\n",
@@ -90,7 +90,7 @@ def test_front_matter_holds_no_headings_but_a_title(
     text: str, titles: list[str], title: str
 ) -> None:
     assert [heading.title for heading in find_headings(text)] == titles
-    assert front_matter_title(text) == title
+    assert read_text(text.encode()).title == title
 
 
 def test_many_open_fences_in_items_are_read_in_linear_time() -> None:

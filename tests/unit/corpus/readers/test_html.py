@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccrag.corpus.readers.html import read_html
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.readers.html_tables import GROWTH
 from ccrag.corpus.readers.page import ReadPage
-from ccrag.corpus.records import RecordError
 from ccrag.text.sections import find_headings
 from ccrag.text.words import passage_words
+from tests.pages import read_html
 
 
 def page(markup: str) -> ReadPage:

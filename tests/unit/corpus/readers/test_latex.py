@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from ccrag.chunking.blocks import find_blocks
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.load import LoadReport, SourceFile, find_files, read_documents
+from ccrag.corpus.pages import read_page
 from ccrag.corpus.readers.latex_source import whole_source
-from ccrag.corpus.readers.registry import read_page
-from ccrag.corpus.records import RecordError
 from ccrag.corpus.report import page_problems
 from ccrag.errors import InputError
 from ccrag.types import Document

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from ccrag.chunking.blocks import find_blocks
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.load import LoadReport, find_files, read_documents
-from ccrag.corpus.readers.html import read_html
 from ccrag.corpus.readers.layout import write_pages
 from ccrag.corpus.readers.lines import Glyph, Line, lines_of
-from ccrag.corpus.records import RecordError
 from ccrag.errors import InputError
 from ccrag.types import Document
+from tests.pages import read_html
 from tests.pdf import pdf
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from ccrag.corpus.faults import RecordError
 from ccrag.corpus.load import LoadReport, find_files, read_documents
 from ccrag.corpus.readers import pdf as reader
 from ccrag.corpus.readers.page import Loss
 from ccrag.corpus.readers.page_tree import pages_in_tree
-from ccrag.corpus.readers.pdf import read_pdf
-from ccrag.corpus.records import RecordError
 from ccrag.corpus.report import page_problems
+from tests.pages import read_pdf
 from tests.pdf import pdf_of, stream, text_at
 
 WHOLE_PAGE = "q 612 0 0 792 0 0 cm /I Do Q "
@@ -43,10 +43,19 @@ def test_all_words_are_counted() -> None:
     assert (page.text, page.words_in_file, page.losses) == (f"{READ}\n\nShips pass.", 13, ())
 
 
-def test_scanned_pages_are_told() -> None:
-    scans = [WHOLE_PAGE + text_at(10, 10, f"stamp {'abcdefgh'[at]}") for at in range(8)]
-    page = read_pdf(pdf_of([BODY, *scans, lines("Ships.")], page=WITH_IMAGE, others=[IMAGE]))
-    assert page.losses == (Loss("pages without text", 8, "pages", "pages 2-9"),)
+def test_scanned_pages_are_reported_as_they_are() -> None:
+    scans = [WHOLE_PAGE + text_at(10, 10, f"stamp {'abcdefg'[at]}") for at in range(7)]
+    pages = [BODY, *scans, WHOLE_PAGE, lines("Ships.")]
+    page = read_pdf(pdf_of(pages, page=WITH_IMAGE, others=[IMAGE]))
+    few = "pages with only a few words beside a picture"
+    assert page.losses == (
+        Loss("pages without text", 1, "pages", "page 9"),
+        Loss(few, 7, "pages", "pages 2-8"),
+    )
+    assert list(page_problems(page)) == [
+        "1 of 10 pages without text (page 9)",
+        f"7 of 10 {few} (pages 2-8)",
+    ]
     assert "stamp a" in page.text
 
 

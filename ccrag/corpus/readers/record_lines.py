@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ccrag.corpus.faults import RecordError
-from ccrag.corpus.packed import LIMIT_SETTINGS
+from ccrag.corpus.packed import SizeLimits
 from ccrag.corpus.readers.encodings import bom_encoding, likely_encoding
 
 _BOM = codecs.BOM_UTF8
@@ -44,12 +44,10 @@ class RecordLines:
     in CR alone. A byte order mark at the start of any line, where files were joined, is left out.
     """
 
-    def __init__(self, path: Path, file: io.BufferedReader, *, max_bytes: int) -> None:
-        """
-        Args:
-            max_bytes: of one line.
-        """
-        self.max_bytes = max_bytes
+    def __init__(self, path: Path, file: io.BufferedReader, *, sizes: SizeLimits) -> None:
+        """Start reading `file`, whose place is `path`; a line may have `sizes.record` bytes."""
+        self._sizes = sizes
+        self.max_bytes = sizes.record
         self.number = 0
         self._path = path
         self._file = file
@@ -99,6 +97,5 @@ class RecordLines:
         self.number += 1
         if len(line) > self.max_bytes:
             long = f"line {self.number} has more than {self.max_bytes:,} bytes"
-            problem = f"{long}; split it, or raise the limit ({LIMIT_SETTINGS})"
-            raise RecordError("size", problem, path=self._path)
+            raise RecordError("size", f"{long}; {self._sizes.advice('record')}", path=self._path)
         return line.removeprefix(_BOM)

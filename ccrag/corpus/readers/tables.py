@@ -7,67 +7,43 @@ that begins with a quotation mark is that text, and a row is a line.
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 from ccrag.corpus.faults import RecordError, RecordPlace, at
-from ccrag.corpus.record_lines import RecordLines
+from ccrag.corpus.readers.record_lines import RecordLines
+from ccrag.corpus.readers.source import NumberedRecord, RecordSource
 from ccrag.errors import InputError
 
-NumberedRow = tuple[int, Mapping[str, object] | RecordError]
-Doubt = Callable[[int, str], None]
-"""Hears of a row that may have been read wrongly: its line, and why."""
 _SHAPE = (re.compile(r"\d+"), re.compile(r"[^\W\d]+"))
 
 
-class Columns:
-    """
-    What the columns of a table are called when it has no header.
-
-    Args:
-        header_names: a first row that holds one of these is a header.
-        layouts: the names for a table of so many columns.
-    """
-
-    def __init__(self, header_names: Iterable[str], *layouts: tuple[str, ...]) -> None:
-        self._header_names = frozenset(header_names)
-        self._layouts = {len(layout): layout for layout in layouts}
-
-    def without_header(self, row: Sequence[str]) -> tuple[str, ...] | None:
-        """Return the names if `row`, a table's first, is no header; None if it is one."""
-        if self._header_names.isdisjoint(row):
-            return self._layouts.get(len(row))
-        return None
-
-
-def read_tsv(
-    path: Path, lines: RecordLines, *, columns: Columns | None = None, doubt: Doubt | None = None
-) -> Iterator[NumberedRow]:
+def read_tsv(source: RecordSource) -> Iterator[NumberedRecord]:
     """
     Yield the rows of a TSV file, cells by the names of their columns, after their lines.
 
-    Args:
-        columns: names for a table without header; without them the first row is the header.
-        doubt: hears of the first cell that is quoted as in CSV.
+    Warns through `source.doubt` of the first cell that is quoted as in CSV.
 
     Raises:
         InputError: the header cannot be used.
     """
     header: Sequence[str] | None = None
-    told = doubt is None
-    for row in _tsv_rows(lines):
-        if isinstance(row, RecordError):
-            yield lines.number, _usable(row, header, RecordPlace(path, lines.number))
-            continue
-        if header is None:
-            header = columns.without_header(row) if columns else None
-            if header is None:
-                header = _checked_header(row, RecordPlace(path, lines.number))
+    warned = source.doubt is None
+    with source.lines() as lines:
+        for row in _tsv_rows(lines):
+            place = RecordPlace(source.path, lines.number)
+            if isinstance(row, RecordError):
+                yield lines.number, _usable(row, header, place)
                 continue
-        if doubt is not None and not told and any(map(_is_quoted, row)):
-            doubt(lines.number, "a cell is quoted as in CSV; in TSV the quotes are text")
-            told = True
-        yield lines.number, _fields(header, row, " (a TSV cell holds no tab and no line break)")
+            if header is None:
+                header = source.columns.without_header(row) if source.columns else None
+                if header is None:
+                    header = _checked_header(row, place)
+                    continue
+            if source.doubt is not None and not warned and any(map(_is_quoted, row)):
+                source.doubt(lines.number, "a cell is quoted as in CSV; in TSV the quotes are text")
+                warned = True
+            hint = " (a TSV cell holds no tab and no line break)"
+            yield lines.number, _fields(header, row, hint)
 
 
 def _tsv_rows(lines: RecordLines) -> Iterator[list[str] | RecordError]:
@@ -90,18 +66,22 @@ def _is_quoted(cell: str) -> bool:
     return len(cell) > 2 and cell[0] == cell[-1] == '"' and '""' in cell[1:-1]
 
 
-def read_csv(
-    path: Path, lines: RecordLines, *, doubt: Doubt | None = None
-) -> Iterator[NumberedRow]:
+def read_csv(source: RecordSource) -> Iterator[NumberedRecord]:
     """
     Yield the rows of a CSV file, cells by the names of their columns, after their first lines.
 
-    Args:
-        doubt: hears of cells that seem to have swallowed rows, where a quotation mark is astray.
+    Warns through `source.doubt` of cells that seem to hold whole rows, where a quotation mark is
+    missing or one too many.
 
     Raises:
         InputError: the header cannot be used.
     """
+    with source.lines() as lines:
+        yield from _csv_rows(source, lines)
+
+
+def _csv_rows(source: RecordSource, lines: RecordLines) -> Iterator[NumberedRecord]:
+    path, doubt = source.path, source.doubt
     csv.field_size_limit(lines.max_bytes)
     rows = csv.reader(lines.text(), strict=True)
     header: Sequence[str] | None = None
