@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.corpus import write_corpus
 from ccrag.config import ChunkingSettings, EncoderSettings
 from ccrag.corpus.scan import CorpusScan
+from ccrag.engine.build import ChunkedDocument
 from ccrag.indexing.passages import chunked_documents
 from ccrag.models.base import Encoder, Matrix
 from ccrag.models.cache import VectorCache
@@ -56,7 +57,7 @@ def cut_texts(
 ) -> Iterator[str]:
     """The passages of a collection."""
     with CorpusScan([path]) as scan:
-        documents = ((document, 0) for document in scan.documents())
+        documents = (ChunkedDocument(document, 0) for document in scan.documents())
         for cut in chunked_documents(documents, chunking, encoder, with_vectors=False):
             yield from (passage.text for passage in cut.passages)
 

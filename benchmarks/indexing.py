@@ -12,6 +12,7 @@ from opensearchpy import OpenSearch, helpers
 from benchmarks.corpus import write_corpus
 from ccrag.config.load import load_settings
 from ccrag.corpus.scan import CorpusScan
+from ccrag.engine.build import ChunkedDocument
 from ccrag.engine.bulk import ITEMS_PER_REQUEST
 from ccrag.engine.hits import passage_source
 from ccrag.engine.templates import put_templates
@@ -25,10 +26,8 @@ PLAIN = "ccrag-bench-plain-passages-ready"
 def passages(path: Path) -> list[dict[str, Any]]:
     """The ready-made passages of a corpus, as bulk actions."""
     with CorpusScan([path]) as scan:
-        counted = ((document, 0) for document in scan.documents())
-        cut = chunked_documents(
-            counted, load_settings("default").chunking, None, with_vectors=False
-        )
+        items = (ChunkedDocument(document, 0) for document in scan.documents())
+        cut = chunked_documents(items, load_settings("default").chunking, None, with_vectors=False)
         found = [passage for item in cut for passage in item.passages]
     return [{"_index": PLAIN, "_id": p.passage_id, **passage_source(p)} for p in found]
 

@@ -20,11 +20,6 @@ class ReadingSettings(SettingsSection):
     max_record_mb: int = Field(200, ge=1)
     """The largest record of a `.jsonl`, `.csv` or `.tsv` file."""
 
-    @property
-    def sizes_mb(self) -> tuple[int, int, int, int]:
-        """Return the limits of a page file, a PDF, a JSON file and a record."""
-        return self.max_page_mb, self.max_pdf_mb, self.max_json_mb, self.max_record_mb
-
 
 class ChunkingSettings(SettingsSection):
     """How documents become passages."""

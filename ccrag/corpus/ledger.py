@@ -1,5 +1,5 @@
 """
-What must be known about all documents at once, in a temporary database: ids seen, and edges.
+Ids and citation edges of all documents of a collection, in a temporary database.
 
 Memory stays flat however large the collection; SQLite keeps the rows in a private file that
 vanishes with the connection.
@@ -8,7 +8,7 @@ vanishes with the connection.
 import sqlite3
 from collections.abc import Iterable
 from threading import Lock
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from ccrag.types import DocId
 
@@ -123,50 +123,3 @@ class Ledger:
     def _rows(self, question: str, *values: str) -> list[Any]:
         with self._lock:
             return self._db.execute(question, values).fetchall()
-
-
-class LedgerCorpus:
-    """
-    A collection whose ids and edges lie in a ledger; the base of those from files and in memory.
-
-    Close it, or use it in a `with` statement: it holds a temporary database.
-    """
-
-    max_edges: int
-    """The largest number of edges of one document."""
-
-    def __init__(self, *, has_table: bool = False) -> None:
-        """
-        Open an empty ledger.
-
-        Args:
-            has_table: whether a table of citations will be noted beside the documents.
-        """
-        self._ledger = Ledger()
-        self._has_table = has_table
-
-    def edges(self, doc_id: DocId) -> int:
-        """Return how many edges between documents of the collection touch this one."""
-        return self._ledger.edges(doc_id) if self.max_edges else 0
-
-    def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
-        """Return what the table of citations says this document cites, known or not."""
-        return self._ledger.cites(doc_id) if self._has_table else ()
-
-    def citing(self) -> list[DocId]:
-        """Return every document, known or not, that the table of citations lets cite another."""
-        return self._ledger.citing()
-
-    def holds(self, doc_id: DocId) -> bool:
-        """Tell whether a document is in the collection."""
-        return self._ledger.origin(doc_id) is not None
-
-    def close(self) -> None:
-        """Let go of the temporary database, which all questions need."""
-        self._ledger.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -38,8 +38,13 @@ class SizeLimits:
 
     def at_most(self, max_bytes: int) -> "SizeLimits":
         """Return these limits, none above `max_bytes`, as they are for an uploaded file."""
-        sizes = (self.page, self.pdf, self.json, self.record)
-        return SizeLimits(*(min(size, max_bytes) for size in sizes), by_settings=False)
+        return SizeLimits(
+            page=min(self.page, max_bytes),
+            pdf=min(self.pdf, max_bytes),
+            json=min(self.json, max_bytes),
+            record=min(self.record, max_bytes),
+            by_settings=False,
+        )
 
     def advice(self, limit: SizeName) -> str:
         """Return what a user can do about a file that is beyond a limit."""

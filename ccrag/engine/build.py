@@ -38,12 +38,12 @@ PassageVectors = NDArray[np.float32]
 
 
 class ChunkedDocument(NamedTuple):
-    """A document on its way into the index."""
+    """A document on its way into the index; it has no passages until it is chunked."""
 
     document: Document
     edges: int
     """Citation edges that touch it."""
-    passages: Sequence[Passage]
+    passages: Sequence[Passage] = ()
     vectors: PassageVectors | None = None
     """`(n_passages, dim)` float32, unit rows, in the order of `passages`; None stores none."""
     searched: Sequence[JSON] | None = None

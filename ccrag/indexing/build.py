@@ -1,5 +1,5 @@
 """
-From files to a served index: scan, cut, write, switch; or to what an index serves already, added.
+From files to a served index: scan, chunk, write, switch; or adding files to an index that serves.
 
 Nothing that serves is lost unasked: other documents than a name serves replace them only when told
 to. That is decided here, once, for the command and the library.
@@ -16,8 +16,7 @@ from typing import Literal
 
 from ccrag.concurrency import StillWanted, prefetched
 from ccrag.config import ReadingSettings, Settings
-from ccrag.corpus.digests import document_digest
-from ccrag.corpus.in_memory import Corpus
+from ccrag.corpus.corpus import Corpus
 from ccrag.corpus.load import LoadReport
 from ccrag.corpus.packed import SizeLimits
 from ccrag.corpus.scan import CorpusScan
@@ -35,7 +34,7 @@ from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.encoder import load_encoder
 from ccrag.models.tokens import load_token_counter
 from ccrag.types import DocId
-from ccrag.units.units import Units, make_units
+from ccrag.units.units import make_units
 
 MEGABYTE = 1_000_000
 MAX_EXAMPLES = 5
@@ -85,7 +84,12 @@ def open_files(
         reading: how much of a file is read at most; None: the defaults.
     """
     reading = reading or ReadingSettings()
-    sizes = SizeLimits(*(MEGABYTE * mb for mb in reading.sizes_mb))
+    sizes = SizeLimits(
+        page=MEGABYTE * reading.max_page_mb,
+        pdf=MEGABYTE * reading.max_pdf_mb,
+        json=MEGABYTE * reading.max_json_mb,
+        record=MEGABYTE * reading.max_record_mb,
+    )
     return partial(
         CorpusScan,
         paths,
@@ -112,7 +116,7 @@ def index_documents(
     Build what `settings`' pipeline needs of the collection `name` from `paths`.
 
     The files are read twice: once for the fingerprint, which tells whether anything changed, and
-    once to cut and write. Cutting runs ahead of writing in a thread, so both keep a core busy;
+    once to chunk and write. Chunking runs ahead of writing in a thread, so both keep a core busy;
     memory does not grow with the collection.
 
     Args:
@@ -164,7 +168,7 @@ def index_corpus(
     client = open_client(settings, notify=notify)
     spec, encoder = _spec_and_encoder(settings)
     counts = EncodingCounts()
-    # What cuts ahead in a thread is ended before the collection it reads is closed.
+    # The thread that chunks ahead is ended before the collection it reads is closed.
     with open_corpus() as corpus, ExitStack() as readers:
         if not replace:
             check_same_documents(client, name, corpus)
@@ -177,31 +181,23 @@ def index_corpus(
             collections=corpus.report.collections,
         )
 
-        def cut() -> Iterator[ChunkedDocument]:
-            counted = ((document, corpus.edges(document.doc_id)) for document in corpus.documents())
-            chunking, stored = settings.chunking, spec.vectors is not None
+        def chunk() -> Iterator[ChunkedDocument]:
             done = chunked_documents(
-                counted,
-                chunking,
+                _unchunked(corpus, settings, with_units=spec.units is not None),
+                settings.chunking,
                 encoder,
-                with_vectors=stored,
+                with_vectors=spec.vectors is not None,
                 counts=counts,
                 still_wanted=still_wanted,
             )
-            units = _units(corpus, settings) if spec.units is not None else None
             for number, item in enumerate(done, start=1):
-                document = item.document
-                yield item._replace(
-                    cites=corpus.cites(document.doc_id),
-                    digest=document_digest(document),
-                    parts=() if units is None else units.parts(document),
-                )
+                yield item
                 on_progress(number, corpus.count)
                 if still_wanted is not None:
                     still_wanted()
 
         def chunk_ahead() -> Iterator[ChunkedDocument]:
-            return readers.enter_context(closing(prefetched(cut(), depth=512)))
+            return readers.enter_context(closing(prefetched(chunk(), depth=512)))
 
         built = build(client, plan, chunk_ahead, settings.engine)
         return IndexReport(corpus.report, built, counts, perf_counter() - began)
@@ -240,7 +236,7 @@ def add_corpus(
         clear_leftovers(client, name)
         update = Update(client, name, stored, settings[0], given=corpus)
         builds = existing_builds(
-            name, stored, lambda: candidate_settings(settings), load_encoder, chunks_documents=True
+            name, stored, lambda: candidate_settings(settings), load_encoder, for_adding=True
         )
         updated = update.run(builds, counts, on_progress)
         return AddReport(corpus.report, updated, counts, perf_counter() - began)
@@ -274,10 +270,22 @@ def check_same_documents(client: Client, name: str, corpus: Corpus) -> None:
     )
 
 
-def _units(corpus: Corpus, settings: Settings) -> Units:
-    """Return the units of the collection, which is read for their links once or twice more."""
-    count = load_token_counter(settings.budget.tokenizer)
-    return make_units(corpus.documents, unit_rules(settings), count)
+def _unchunked(
+    corpus: Corpus, settings: Settings, *, with_units: bool
+) -> Iterator[ChunkedDocument]:
+    """Yield the documents with all that is stored of them but their passages."""
+    units = None
+    if with_units:  # the collection is read for their links once or twice more
+        count = load_token_counter(settings.budget.tokenizer)
+        units = make_units(corpus.documents, unit_rules(settings), count)
+    for document, digest in corpus.digested():
+        yield ChunkedDocument(
+            document,
+            corpus.edges(document.doc_id),
+            parts=() if units is None else units.parts(document),
+            cites=corpus.cites(document.doc_id),
+            digest=digest,
+        )
 
 
 def _spec_and_encoder(settings: Settings) -> tuple[IndexSpec, Encoder | None]:

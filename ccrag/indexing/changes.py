@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
-from ccrag.corpus.digests import document_digest
+from ccrag.corpus.corpus import Corpus
 from ccrag.corpus.edges import edge_changes
-from ccrag.corpus.in_memory import Corpus
 from ccrag.engine.client import Client
 from ccrag.engine.stored import StoredDocument, linking_documents, sources, stored_documents
 from ccrag.types import DocId, Document
@@ -61,10 +61,10 @@ def find_change(
     added, changed, unchanged = set[DocId](), dict[DocId, StoredDocument](), 0
     cites: dict[DocId, Cites] = {}
     after: dict[DocId, frozenset[DocId]] = {}
-    for document, before in _given_documents(client, index, given):
+    for document, digest, before in _given_documents(client, index, given):
         doc_id = document.doc_id
         cited = _cites(doc_id, before, given)
-        if before and before.digest == document_digest(document) and cited == before.cites:
+        if before and before.digest == digest and cited == before.cites:
             unchanged += 1
             continue
         if before is None:
@@ -119,22 +119,13 @@ def _edge_changes(
 
 def _given_documents(
     client: Client, index: str, given: Corpus | None
-) -> Iterator[tuple[Document, StoredDocument | None]]:
-    """Yield the given documents, each with what the index knows of it."""
-    batch: list[Document] = []
-    for document in given.documents() if given else ():
-        batch.append(document)
-        if len(batch) == BATCH:
-            yield from _with_known(client, index, batch)
-            batch = []
-    yield from _with_known(client, index, batch)
-
-
-def _with_known(
-    client: Client, index: str, batch: list[Document]
-) -> list[tuple[Document, StoredDocument | None]]:
-    known = stored_documents(client, index, [document.doc_id for document in batch])
-    return [(document, known.get(document.doc_id)) for document in batch]
+) -> Iterator[tuple[Document, str, StoredDocument | None]]:
+    """Yield the given documents, each with its digest and the index's own entry, if it has one."""
+    documents = given.digested() if given else iter(())
+    while batch := list(islice(documents, BATCH)):
+        stored = stored_documents(client, index, [document.doc_id for document, _ in batch])
+        for document, digest in batch:
+            yield document, digest, stored.get(document.doc_id)
 
 
 def _cites(doc_id: DocId, before: StoredDocument | None, given: Corpus | None) -> Cites:

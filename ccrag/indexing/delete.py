@@ -87,7 +87,7 @@ def delete_documents(
         [quoted(text)[1:-1] for text in sorted(sentences) if len(text) >= MIN_QUOTED_CHARS],
     )
     builds = existing_builds(
-        name, stored, lambda: candidate_settings([settings]), load_encoder, chunks_documents=False
+        name, stored, lambda: candidate_settings([settings]), load_encoder, for_adding=False
     )
     update = Update(client, name, stored, settings, removed=held)
     done = update.run(builds, EncodingCounts(), lambda _done, _total: None)

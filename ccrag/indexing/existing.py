@@ -70,7 +70,7 @@ def existing_builds(
     candidates: LikelySettings,
     load_encoder: LoadEncoder,
     *,
-    chunks_documents: bool,
+    for_adding: bool,
 ) -> ExistingBuilds:
     """
     Return how every index of `stored` was made.
@@ -78,7 +78,7 @@ def existing_builds(
     Args:
         candidates: settings that may have been used, the likeliest first; they are asked for what
             an index does not state: where its encoder, tokenizer or grouping file lies.
-        cuts: whether documents will be cut, which may need an encoder.
+        for_adding: documents will be added, which may need an encoder; False: only deleted.
 
     Raises:
         IndexMismatchError: an index spec cannot be kept up; says which and what to give.
@@ -90,13 +90,13 @@ def existing_builds(
     for item in stored:
         if item.kind == "passages":
             passages[item.alias] = _passage_build(
-                name, item, candidates, load_encoder, chunks_documents=chunks_documents
+                name, item, candidates, load_encoder, for_adding=for_adding
             )
     spec = next(item.spec for item in stored if item.kind == "passages")
     for item in stored:
         if item.kind != "units":
             continue
-        if not chunks_documents and dict(item.units.parameters)["grouping"] == "file":
+        if not for_adding and dict(item.units.parameters)["grouping"] == "file":
             dropped.append(item)
         else:
             units.append((item, _unit_build(name, item, candidates, spec)))
@@ -117,7 +117,7 @@ def _passage_build(
     candidates: LikelySettings,
     load_encoder: LoadEncoder,
     *,
-    chunks_documents: bool,
+    for_adding: bool,
 ) -> PassageBuild:
     spec = item.spec
     stated = dict(spec.parameters)
@@ -129,7 +129,7 @@ def _passage_build(
     )
     if index_spec(used).parameters != spec.parameters:
         raise made_by_another_version(name, item)
-    if not spec.encoder or not chunks_documents:
+    if not spec.encoder or not for_adding:
         return PassageBuild(chunking, None)
     for settings in _distinct(
         s.encoder for s in candidates() if spec.name.endswith(model_name(s.encoder.model))

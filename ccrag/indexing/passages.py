@@ -8,7 +8,6 @@ import numpy as np
 
 from ccrag.chunking.block_windows import block_passages
 from ccrag.chunking.semantic import (
-    DocumentChunks,
     VectorsOf,
     chunk_sentences,
     group_semantic,
@@ -21,7 +20,7 @@ from ccrag.engine.build import ChunkedDocument, PassageVectors
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoded, Encoder
 from ccrag.text.markup import searched_fields, text_of_passages
-from ccrag.types import Document, Passage
+from ccrag.types import Passage
 
 CHARS_PER_CALL = 400_000
 """Text handed to the encoder at once: enough to sort by length, little enough to keep going."""
@@ -34,11 +33,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class EncodingCounts:
-    """What the encoder was asked while documents were cut."""
+    """Texts that the encoder was called with while documents were chunked."""
 
     texts: int = 0
     cached: int = 0
-    """Texts whose vectors were known before."""
+    """Texts whose vectors were in the cache."""
     truncated: int = 0
     """Texts of which the model read only the beginning."""
 
@@ -50,12 +49,8 @@ class EncodingCounts:
         return encoded.vectors
 
 
-Counted = tuple[Document, int]
-"""A document and the citation edges that touch it."""
-
-
 def chunked_documents(
-    documents: Iterable[Counted],
+    documents: Iterable[ChunkedDocument],
     settings: ChunkingSettings,
     encoder: Encoder | None,
     *,
@@ -64,10 +59,11 @@ def chunked_documents(
     still_wanted: StillWanted | None = None,
 ) -> Iterator[ChunkedDocument]:
     """
-    Cut `documents` as `settings` say, in order, and encode their passages if asked to.
+    Chunk `documents` as `settings` say, in order, and encode their passages if asked to.
 
     Args:
-        counts: filled with what the encoder was asked.
+        documents: without passages, with all else that goes into the index.
+        counts: updated with the calls of the encoder.
         still_wanted: called between small batches of the encoder, which others can use meanwhile;
             None: large batches, which are quicker.
 
@@ -75,20 +71,16 @@ def chunked_documents(
         ModelError: the method or the vectors need an encoder and there is none.
     """
     counts = counts or EncodingCounts()
-    cut: Iterator[ChunkedDocument]
-    if settings.method == "none":
-        cut = (ChunkedDocument(d, edges, whole_passages(d, edges=edges)) for d, edges in documents)
-    elif settings.method == "window":
-        cut = (ChunkedDocument(d, edges, _windows(d, edges, settings)) for d, edges in documents)
-    elif settings.method == "blocks":
-        cut = (_by_blocks(d, edges, settings) for d, edges in documents)
-    else:
+    if settings.method in ("semantic", "topic-shift"):
         vectors_of = _vectors_of(encoder, f"{settings.method} chunking", counts, still_wanted)
-        cut = _by_meaning(documents, settings, vectors_of)
+        chunked = _chunk_by_meaning(documents, settings, vectors_of)
+    else:
+        chunked = (_chunk_by_form(item, settings) for item in documents)
     if not with_vectors:
-        return cut
+        return chunked
     text_of = text_of_passages(is_plain=settings.plain)
-    return _with_vectors(cut, text_of, _vectors_of(encoder, "a vector index", counts, still_wanted))
+    vectors_of = _vectors_of(encoder, "a vector index", counts, still_wanted)
+    return _with_vectors(chunked, text_of, vectors_of)
 
 
 def _vectors_of(
@@ -109,16 +101,19 @@ def _vectors_of(
     return encode
 
 
-def _windows(document: Document, edges: int, settings: ChunkingSettings) -> list[Passage]:
-    return window_passages(
-        document,
-        max_words=settings.max_words,
-        overlap_sentences=settings.overlap_sentences,
-        edges=edges,
-    )
-
-
-def _by_blocks(document: Document, edges: int, settings: ChunkingSettings) -> ChunkedDocument:
+def _chunk_by_form(item: ChunkedDocument, settings: ChunkingSettings) -> ChunkedDocument:
+    """Return the document with passages that need no vectors: whole, windows or blocks."""
+    document, edges = item.document, item.edges
+    if settings.method == "none":
+        return item._replace(passages=whole_passages(document, edges=edges))
+    if settings.method == "window":
+        passages = window_passages(
+            document,
+            max_words=settings.max_words,
+            overlap_sentences=settings.overlap_sentences,
+            edges=edges,
+        )
+        return item._replace(passages=passages)
     passages = block_passages(
         document,
         max_chars=settings.max_chars,
@@ -126,36 +121,36 @@ def _by_blocks(document: Document, edges: int, settings: ChunkingSettings) -> Ch
         max_table_chars=settings.max_table_chars,
         edges=edges,
     )
-    return ChunkedDocument(document, edges, passages, searched=searched_fields(passages))
+    return item._replace(passages=passages, searched=searched_fields(passages))
 
 
-def _by_meaning(
-    documents: Iterable[Counted], settings: ChunkingSettings, vectors_of: VectorsOf
+def _chunk_by_meaning(
+    documents: Iterable[ChunkedDocument], settings: ChunkingSettings, vectors_of: VectorsOf
 ) -> Iterator[ChunkedDocument]:
-    """Cut where the meaning changes, by vectors of the sentences."""
-    cut = ((chunk_sentences(d, max_words=settings.max_words), edges) for d, edges in documents)
-    for batch in _batches(cut, size=lambda item: len(item[0].document.text)):
-        vectors = vectors_of([text for item, _ in batch for text in item.texts])
+    """Yield the documents with passages that end where the vectors of sentences change."""
+    sentences = (
+        (item, chunk_sentences(item.document, max_words=settings.max_words)) for item in documents
+    )
+    for batch in _batches(sentences, size=lambda pair: len(pair[0].document.text)):
+        vectors = vectors_of([text for _, chunks in batch for text in chunks.texts])
         first = 0
-        for item, edges in batch:
-            last = first + len(item.texts)
-            passages = _group(item, vectors[first:last], edges, settings)
-            yield ChunkedDocument(item.document, edges, passages)
+        for item, chunks in batch:
+            last = first + len(chunks.texts)
+            own, edges = vectors[first:last], item.edges
+            if settings.method == "semantic":
+                threshold = settings.semantic_threshold
+                passages = group_semantic(chunks, own, threshold=threshold, edges=edges)
+            else:
+                threshold = settings.topic_shift_threshold
+                passages = group_topic_shift(chunks, own, threshold=threshold, edges=edges)
+            yield item._replace(passages=passages)
             first = last
 
 
-def _group(
-    cut: DocumentChunks, vectors: PassageVectors, edges: int, settings: ChunkingSettings
-) -> list[Passage]:
-    if settings.method == "semantic":
-        return group_semantic(cut, vectors, threshold=settings.semantic_threshold, edges=edges)
-    return group_topic_shift(cut, vectors, threshold=settings.topic_shift_threshold, edges=edges)
-
-
 def _with_vectors(
-    cut: Iterable[ChunkedDocument], text_of: Callable[[Passage], str], vectors_of: VectorsOf
+    chunked: Iterable[ChunkedDocument], text_of: Callable[[Passage], str], vectors_of: VectorsOf
 ) -> Iterator[ChunkedDocument]:
-    for batch in _batches(cut, size=lambda item: len(item.document.text)):
+    for batch in _batches(chunked, size=lambda item: len(item.document.text)):
         texts = [text_of(passage) for item in batch for passage in item.passages]
         vectors = vectors_of(texts)
         first = 0

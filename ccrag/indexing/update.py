@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from ccrag.concurrency import all_at_once, prefetched
 from ccrag.config import Settings
+from ccrag.corpus.corpus import Corpus
 from ccrag.corpus.digests import changed_digest, document_digest, document_weight, edges_weight
-from ccrag.corpus.in_memory import Corpus
 from ccrag.engine.build import (
     BuildPlan,
     ChunkedDocument,
@@ -44,7 +44,7 @@ from ccrag.units.units import make_units
 from ccrag.version import __version__
 
 OnDocuments = Callable[[int, int], None]
-"""Called with the documents cut (and encoded) so far, and with how many there are."""
+"""Called with the documents chunked (and encoded) so far, and with how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Update:
         Write the change to copies of all indices and let them serve.
 
         Args:
-            ways: how each index was built.
+            builds: how each index was built.
 
         Raises:
             EngineError: a request failed; what served before still does.
@@ -188,17 +188,20 @@ class Update:
             + edges_weight(doc_id, source["edges"], source["cites"])
             for doc_id, source in touched.items()
         ]
-        for document in self._upserted():
-            doc_id = document.doc_id
-            come.append(document_weight(document_digest(document)))
-            come.append(edges_weight(doc_id, change.edges_of(doc_id), change.cites[doc_id]))
+        for item in self._upserted():
+            come.append(document_weight(item.digest))
+            come.append(edges_weight(item.document.doc_id, item.edges, item.cites))
         return changed_digest(self._documents.meta["corpus"], gone=gone, come=come)
 
-    def _upserted(self) -> Iterator[Document]:
-        """Yield the given documents that are new or changed, read again."""
-        wanted = self._change.upserted
-        if self._given and wanted:
-            yield from (found for found in self._given.documents() if found.doc_id in wanted)
+    def _upserted(self) -> Iterator[ChunkedDocument]:
+        """Yield the given documents that are new or changed, read again, without passages."""
+        change = self._change
+        wanted = change.upserted
+        for document, digest in self._given.digested() if self._given and wanted else ():
+            doc_id = document.doc_id
+            if doc_id in wanted:
+                edges, cites = change.edges_of(doc_id), change.cites[doc_id]
+                yield ChunkedDocument(document, edges, cites=cites, digest=digest)
 
     def _derive_documents(self, target: str, touched: dict[DocId, JSON]) -> int:
         change = self._change
@@ -208,15 +211,7 @@ class Update:
                 yield {"_op_type": "delete", "_id": doc_id}
             for doc_id, source in touched.items():
                 yield {"_op_type": "index", "_id": doc_id, **source}
-            for document in self._upserted():
-                doc_id = document.doc_id
-                item = ChunkedDocument(
-                    document,
-                    change.edges_of(doc_id),
-                    (),
-                    cites=change.cites[doc_id],
-                    digest=document_digest(document),
-                )
+            for item in self._upserted():
                 yield _stored_as(document_action(item, ""), change.changed)
 
         rewrites = bool(change.removed or touched or change.changed)
@@ -238,12 +233,23 @@ class Update:
         }
         recounted = [doc_id for doc_id in change.touched if change.edges.get(doc_id)]
 
+        def chunked() -> Iterable[ChunkedDocument]:
+            if not change.upserted:
+                return ()  # a deletion has no encoder, and needs none
+            return chunked_documents(
+                self._upserted(),
+                build.chunking,
+                build.encoder,
+                with_vectors=item.spec.vectors is not None,
+                counts=counts,
+            )
+
         def actions() -> Iterator[JSON]:
             gone = set(old)
             for hit in items_of(client, item.index, recounted, True, by="passage_id"):
                 edges = change.edges_of(hit["_source"]["doc_id"])
                 yield {"_op_type": "index", "_id": hit["_id"], **hit["_source"], "edges": edges}
-            for number, done in enumerate(self._cut(item, build, counts), start=1):
+            for number, done in enumerate(chunked(), start=1):
                 for action in passage_actions(done, ""):
                     gone.discard(action["_id"])
                     yield _stored_as(action, old)
@@ -254,22 +260,10 @@ class Update:
         with closing(prefetched(actions(), depth=512)) as ahead:
             return self._derived(item, target, ahead, rewrites=bool(old or recounted))
 
-    def _cut(
-        self, item: Stored, build: PassageBuild, counts: EncodingCounts
-    ) -> Iterable[ChunkedDocument]:
-        """Return the new and changed documents, cut as those of an index were."""
-        if not self._change.upserted:
-            return ()
-        counted = ((d, self._change.edges_of(d.doc_id)) for d in self._upserted())
-        stored = item.spec.vectors is not None
-        return chunked_documents(
-            counted, build.chunking, build.encoder, with_vectors=stored, counts=counts
-        )
-
     def _derived(
         self, item: Stored, target: str, actions: Iterable[JSON], *, rewrites: bool
     ) -> int:
-        """By how many items an index grew."""
+        """Write the actions to a copy of an index; returns how many items it grew by."""
         done = derive(self._client, item, target, actions, self._settings.engine, rewrites=rewrites)
         return done.created - done.deleted
 
@@ -298,7 +292,7 @@ class Update:
             action
             for document in read()
             for action in part_actions(
-                ChunkedDocument(document, 0, (), parts=units.parts(document)), target
+                ChunkedDocument(document, 0, parts=units.parts(document)), target
             )
         )
         with closing(prefetched(actions, depth=512)) as ahead:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from opensearchpy import OpenSearch
 
 from ccrag.config import EngineSettings, PipelineSettings
-from ccrag.corpus.digests import document_digest
 from ccrag.corpus.in_memory import InMemoryCorpus
 from ccrag.engine.build import BuildPlan, BuildReport, ChunkedDocument, build
 from ccrag.engine.index import Index, open_index
@@ -29,10 +28,12 @@ def cut(
 ) -> Iterator[ChunkedDocument]:
     spec, documents = index_spec(settings), list(documents)
     with InMemoryCorpus(documents) as given:
-        counted = [(document, given.edges(document.doc_id)) for document in documents]
+        items = [
+            ChunkedDocument(document, given.edges(document.doc_id), digest=digest)
+            for document, digest in given.digested()
+        ]
     stored = spec.vectors is not None
-    done = chunked_documents(counted, settings.chunking, encoder, with_vectors=stored)
-    done = (item._replace(digest=document_digest(item.document)) for item in done)
+    done = chunked_documents(items, settings.chunking, encoder, with_vectors=stored)
     if spec.units is None:
         return done
     units = make_units(lambda: documents, unit_rules(settings), estimate_tokens)

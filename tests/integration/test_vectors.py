@@ -7,6 +7,7 @@ import pytest
 from opensearchpy import OpenSearch
 
 from ccrag.config import ChunkingSettings, EngineSettings, PipelineSettings, Settings
+from ccrag.engine.build import ChunkedDocument
 from ccrag.errors import IndexMismatchError, ModelError
 from ccrag.indexing.passages import chunked_documents
 from ccrag.pipeline.factory import check_encoder
@@ -129,7 +130,9 @@ def test_a_query_of_another_encoder_is_refused(client: OpenSearch, index_name: s
 def test_a_missing_encoder_is_an_error_and_never_a_fallback(method: str) -> None:
     chunking = ChunkingSettings.model_validate({"method": method})
     with pytest.raises(ModelError, match="needs an encoder"):
-        list(chunked_documents([(DOCUMENTS[0], 0)], chunking, None, with_vectors=True))
+        list(
+            chunked_documents([ChunkedDocument(DOCUMENTS[0], 0)], chunking, None, with_vectors=True)
+        )
 
 
 def test_vector_and_plain_recipes_live_side_by_side(client: OpenSearch, index_name: str) -> None:
