@@ -14,6 +14,7 @@ from pathlib import Path
 from ccrag.errors import ModelError
 
 INSTALL = "pip install 'ccrag[neural]'"
+COPY = "copy its files here and give the folder"
 _PROBE_TIMEOUT_S = 10.0
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 _WANTED = ("*.json", "*.txt", "*.model", "*.jinja", *_WEIGHTS)
@@ -31,13 +32,13 @@ class ModelFolder:
     """The hub's commit, or a digest of the files' contents."""
 
 
-def find_model(model: str, *, ways: str) -> ModelFolder:
+def find_model(model: str, *, remedy: str = COPY) -> ModelFolder:
     """
     Return the folder of `model`: itself if it is one, else from the hub's cache, else from the hub.
 
     Args:
         model: a folder, or a name on the Hugging Face hub.
-        ways: how else to get such a model, the end of the error's sentence.
+        remedy: how else to get such a model, the end of the error's sentence.
 
     Raises:
         ModelError: not there and out of reach, or the hub's library is not installed.
@@ -46,8 +47,8 @@ def find_model(model: str, *, ways: str) -> ModelFolder:
     if path.is_dir():
         return ModelFolder(path, model, f"sha256:{_digest(path)}")
     if path.is_absolute() or model.startswith((".", "~")):
-        raise ModelError(f"no model folder {model!r}; {ways}")
-    snapshot = _cached(model) or _fetched(model, ways=ways)
+        raise ModelError(f"no model folder {model!r}; {remedy}")
+    snapshot = _cached(model) or _fetched(model, remedy=remedy)
     return ModelFolder(snapshot, model, snapshot.name)
 
 
@@ -68,7 +69,7 @@ def _cached(model: str) -> Path | None:
     return snapshot if complete and (snapshot / "config.json").exists() else None
 
 
-def _fetched(model: str, *, ways: str) -> Path:
+def _fetched(model: str, *, remedy: str) -> Path:
     import httpx
     from huggingface_hub import model_info, snapshot_download
 
@@ -78,7 +79,8 @@ def _fetched(model: str, *, ways: str) -> Path:
     except (OSError, httpx.HTTPError) as error:
         reason = str(error).partition("\n")[0]
         raise ModelError(
-            f"model {model!r} is not on this machine and the hub cannot be asked ({reason}); {ways}"
+            f"model {model!r} is not on this machine and the hub cannot be asked ({reason}); "
+            f"{remedy}"
         ) from error
 
 

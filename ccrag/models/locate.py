@@ -24,13 +24,13 @@ def find_encoder(model: str) -> ModelFolder:
         ModelError: it is nowhere; the message says how to get it.
     """
     if Path(model).expanduser().is_dir():
-        return find_model(model, ways=_COPY)
+        return find_model(model, remedy=_COPY)
     bare = "/" not in model and not model.startswith((".", "~"))
     name = f"{HUB_OWNER}/{model}" if bare else model
     packaged = _packaged(name)
     if packaged is not None:
-        return ModelFolder(packaged, name, find_model(str(packaged), ways=_COPY).revision)
-    return find_model(name, ways=(_PACKAGE if name in PACKAGED else "") + _COPY)
+        return ModelFolder(packaged, name, find_model(str(packaged), remedy=_COPY).revision)
+    return find_model(name, remedy=(_PACKAGE if name in PACKAGED else "") + _COPY)
 
 
 def _packaged(name: str) -> Path | None:

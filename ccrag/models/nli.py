@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 ENTAILMENT = "entailment"
-WAYS = "copy its files here and give the folder"
 WINDOW_OVERLAP = 64
 """Tokens that neighbouring windows of a long premise share, at most."""
 PAIRS_AT_ONCE = 8
@@ -39,7 +38,7 @@ def load_nli(model: str, *, device: str | None = None) -> NliModel:
         ModelError: it cannot be found or loaded, or none of its labels is called entailment.
     """
     require_package("sentence_transformers", purpose="measuring entailment")
-    folder = find_model(model, ways=WAYS)
+    folder = find_model(model)
     return NliModel(open_classifier(folder, device=device), folder)
 
 

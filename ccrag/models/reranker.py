@@ -19,7 +19,6 @@ from ccrag.models.locate import require_package
 from ccrag.models.windows import token_windows
 
 DEFAULT_MODEL = "cross-encoder/ms-marco-MiniLM-L-6-v2"
-WAYS = "copy its files here and give the folder"
 
 
 class RerankScores(NamedTuple):
@@ -83,7 +82,7 @@ def load_reranker(
         ModelError: it cannot be found or loaded, or is no cross-encoder with one score.
     """
     require_package("sentence_transformers", purpose="reranking with a cross-encoder")
-    folder = find_model(model, ways=WAYS)
+    folder = find_model(model)
     loaded = open_cross_encoder(folder, device=device)
     limit = token_limit(loaded)
     return CrossEncoderReranker(

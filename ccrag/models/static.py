@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'ccrag[static]'"
 INSTALL_DISTILL = "pip install 'ccrag[distill]'"
 DIMENSION = 256
-_WAYS = "make one: ccrag models distill MODEL --out FOLDER"
+_REMEDY = "make one: ccrag models distill MODEL --out FOLDER"
 
 
 def open_static(settings: EncoderSettings) -> StaticTextModel:
@@ -36,7 +36,7 @@ def open_static(settings: EncoderSettings) -> StaticTextModel:
         ModelError: model2vec is not installed, or there is no such model.
     """
     require_package("model2vec", purpose=f"the encoder {settings.model!r}", install=INSTALL)
-    folder = find_model(settings.model.removeprefix(STATIC), ways=_WAYS)
+    folder = find_model(settings.model.removeprefix(STATIC), remedy=_REMEDY)
     return StaticTextModel(folder, _load(folder))
 
 
@@ -90,7 +90,7 @@ def distill_static(model: str, out: Path, *, dimension: int = DIMENSION) -> Stat
         reason = str(error).partition("\n")[0]
         raise ModelError(f"{folder.model_id!r} cannot be distilled: {reason}") from error
     made.save_pretrained(out, model_name=folder.model_id)
-    saved = find_model(str(out), ways=_WAYS)
+    saved = find_model(str(out), remedy=_REMEDY)
     return StaticTextModel(saved, _load(saved))
 
 
@@ -101,4 +101,4 @@ def _load(folder: ModelFolder) -> StaticModel:
         return StaticModel.from_pretrained(folder.path)
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).partition("\n")[0]
-        raise ModelError(f"{folder.model_id!r} is no static model: {reason}; {_WAYS}") from error
+        raise ModelError(f"{folder.model_id!r} is no static model: {reason}; {_REMEDY}") from error

@@ -61,7 +61,7 @@ def _file(name: str) -> Path:
     path = Path(name).expanduser()
     if path.is_file():
         return path
-    folder = path if path.is_dir() else find_model(name, ways=_COPY).path
+    folder = path if path.is_dir() else find_model(name, remedy=_COPY).path
     if not (folder / FILE).is_file():
         raise ModelError(f"no {FILE} in {folder}; {_COPY}")
     return folder / FILE

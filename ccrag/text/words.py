@@ -26,6 +26,8 @@ CJK = (
 _MARKS = "".join(
     chr(code) for code in range(0x0300, 0x3100) if unicodedata.category(chr(code))[0] == "M"
 )
+WIDE = CJK + "\u3000-\u3004\u3008-\u301f\u30fb\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6"
+"""Ideographs, kana and full-width signs, for a character class; no blank stands between them."""
 _LETTERS = rf"[^\W{CJK}]++"
 _ASCII_TOKEN = re.compile(r"\w++(?:[-']\w++)*+", re.ASCII)
 _PLAIN_TOKEN = re.compile(r"\w++(?:[-'’]\w++)*+")

@@ -10,16 +10,14 @@ from lxml import etree
 from ccrag.corpus.readers.html_survey import Survey
 from ccrag.corpus.readers.html_tables import Repeats, TableGrid, span
 from ccrag.corpus.readers.html_tokens import BLOCKS, HEADINGS, Token, tag_at
-from ccrag.text.words import CJK
+from ccrag.text.words import WIDE
 
 MAX_SCRIPTS = 4
 """Sub- and superscripts inside each other that are marked as such; deeper ones are plain text."""
 _INLINE = frozenset(("br", "img", "sub", "sup", "ruby", "rt", "text", "tspan"))
 """Elements inside a line whose start says something."""
 _RAW = frozenset(("pre", "listing", "xmp", "plaintext", "textarea"))
-_WIDE = CJK + "\u3001-\u3003\u3008-\u3011\u3014-\u301b\uff01-\uff0f\uff1a-\uff1f"
-"""Ideographs, kana and the punctuation between them."""
-_WIDE_LINE_END = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
+_WIDE_LINE_END = re.compile(rf"(?<=[{WIDE}])[^\S\n]*\n\s*(?=[{WIDE}])")
 _MARK = re.compile(r"#{1,6}\s|`{3}|~{3}|\|")
 """What begins a block of another kind in Markdown."""
 _FENCE = re.compile(r"^[^\S\n]*(`{3,})", re.MULTILINE)

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
 
-from ccrag.text.words import CJK
+from ccrag.text.words import WIDE
 
 WIDE_GAP = 1.5
 """Blank between two characters of a line, in units of the font's size, that parts table cells."""
@@ -26,9 +26,8 @@ _LOST = {chr(code): "\ufffd" for code in (*range(0x20), 0x7F) if not chr(code).i
 """Codes of glyphs that a font names no character for."""
 _MEANINGLESS = frozenset({"\ufffd", "\ufffe", "\uffff"} | set(_LOST) - {"\u0002"})
 _TRANSLATED = str.maketrans(_LOST | _LIGATURES | {"\u0002": ""})
-_WIDE = rf"[{CJK}\u3000-\u3004\u3008-\u301f\u30fb\ufe30-\ufe4f\uff01-\uff60\uffe0-\uffe6]"
-_WIDE_END = re.compile(rf"{_WIDE}$")
-_WIDE_START = re.compile(_WIDE)
+_WIDE_END = re.compile(rf"[{WIDE}]$")
+_WIDE_START = re.compile(rf"[{WIDE}]")
 _MARK = (
     r"[\u3001-\u3003\u3008-\u301f\u30fb\ufe30-\ufe4f"
     r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff60]"

@@ -34,8 +34,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that has never seen a model and has no network."""
 
-    def unreachable(model: str, *, ways: str) -> Path:
-        raise ModelError(f"model {model!r} is not on this machine; {ways}")
+    def unreachable(model: str, *, remedy: str) -> Path:
+        raise ModelError(f"model {model!r} is not on this machine; {remedy}")
 
     monkeypatch.setattr(folders, "_cached", lambda model: None)
     monkeypatch.setattr(folders, "_fetched", unreachable)
