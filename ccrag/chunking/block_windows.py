@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ccrag.chunking.blocks import Block, BlockKind, find_blocks
-from ccrag.chunking.chunks import cut_before, passages_of
+from ccrag.chunking.chunks import passages_of, split_before
 from ccrag.text.sections import find_headings, sections_below
 from ccrag.text.sentences import split_sentences
 from ccrag.types import Document, Passage, SectionPath, Span
@@ -22,11 +22,11 @@ _ROW_END = re.compile(r"</tr>\s*|\n\s*", re.IGNORECASE)
 
 
 class _Group(NamedTuple):
-    """Sentences that should not be parted."""
+    """Sentences that should stay together."""
 
     sentences: Sequence[Span]
     whole: bool
-    """A table or figure with its caption: parted only above the larger cap."""
+    """A table or figure with its caption: split only above the larger cap."""
 
     @property
     def start(self) -> int:
@@ -48,10 +48,10 @@ def block_passages(
     """
     Return consecutive blocks of `document` up to `max_chars`, never across a section.
 
-    A block that does not fit begins the next passage; a longer one is parted between sentences,
-    a longer sentence at a clause or word. A table with its caption stays whole up to
-    `max_table_chars` and is then parted between rows. Headings are not part of a passage (its
-    `section` says them), and what stands in the bibliography is in none.
+    A block that does not fit begins the next passage. A longer block is split between sentences,
+    and a longer sentence at a clause or word. A table with its caption stays whole up to
+    `max_table_chars`; a longer one is split between rows. Headings are not part of a passage (they
+    are in its `section`), and the bibliography is in none.
 
     Args:
         overlap_chars: a passage begins with the sentences that end the one before it in the same
@@ -77,8 +77,8 @@ def _groups_by_section(
         last = first
         while last < len(blocks) and blocks[last].end <= section.end:
             last += 1
-        kept = [b for b in blocks[first:last] if b.kind not in ("heading", "reference")]
-        yield section.path, list(_groups(text, kept, max_chars, max_table_chars))
+        own = [b for b in blocks[first:last] if b.kind not in ("heading", "reference")]
+        yield section.path, list(_groups(text, own, max_chars, max_table_chars))
         first = last
 
 
@@ -89,10 +89,10 @@ def _groups(
         whole = len(together) > 1 or together[0].kind in ("table", "figure")
         cap = max_table_chars if whole else max_chars
         sentences = [
-            piece
+            chunk
             for block in together
             for sentence in _sentences(text, block)
-            for piece in _pieces(text, sentence, max_chars=cap)
+            for chunk in _split(text, sentence, max_chars=cap)
         ]
         if whole and sentences[-1].end - sentences[0].start <= cap:
             yield _Group(sentences, whole=True)
@@ -135,13 +135,13 @@ def _sentences(text: str, block: Block) -> Iterator[Span]:
     return (Span(block.start + start, block.start + end) for start, end in spans)
 
 
-def _pieces(text: str, sentence: Span, *, max_chars: int) -> Iterator[Span]:
-    """Yield the sentence, or pieces of at most `max_chars` that tile it."""
+def _split(text: str, sentence: Span, *, max_chars: int) -> Iterator[Span]:
+    """Yield the sentence, or chunks of at most `max_chars` that tile it."""
     start, end = sentence
     while end - start > max_chars and text[start + max_chars : end].strip():
-        cut = cut_before(text, start, start + max_chars)
-        yield Span(start, cut)
-        start = cut
+        split = split_before(text, start, start + max_chars)
+        yield Span(start, split)
+        start = split
     yield Span(start, end)
 
 

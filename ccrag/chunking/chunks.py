@@ -1,6 +1,4 @@
-"""
-What every chunker stands on: sentences cut to the cap, by section, and passages made of them. Pure.
-"""
+"""Common to all chunkers: sentences by section, split at the cap, and passages of them. Pure."""
 
 import re
 import unicodedata
@@ -14,14 +12,17 @@ from ccrag.text.words import RUN_WORD, WordSums, count_tokens, token_pattern, to
 from ccrag.types import Document, Passage, SectionPath, Span, make_passage_id
 
 _WIDEST_WORD = 30
-"""Characters per word at most, so that rules, padding and emoji, which hold no word, end too."""
+"""
+The most characters that count as one word: ruled lines, padding and emoji hold no words, and would
+never reach a cap on words.
+"""
 _CLAUSE_END = re.compile(r"[;:,]\s+|[；：，、]\s*")
 _SPACES = re.compile(r"\s+")
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 
 
 class SentenceChunker:
-    """Weighs the sentences of one text against a cap, and cuts those above it."""
+    """Compare the sentences of one text with a cap on words, and split those above it."""
 
     def __init__(self, text: str, *, max_words: int) -> None:
         self._text = text
@@ -38,16 +39,16 @@ class SentenceChunker:
         short = end - start <= self._max_words * _WIDEST_WORD
         return short and self._whole_weight(start, end) <= self._max_words
 
-    def pieces(self, sentences: Iterable[Span]) -> Iterator[tuple[Span, int]]:
-        """Yield each sentence, or the pieces that tile it, with its weight."""
+    def chunks(self, sentences: Iterable[Span]) -> Iterator[tuple[Span, int]]:
+        """Yield each sentence, or the chunks that tile it, with its weight."""
         for sentence in sentences:
             weight = self._whole_weight(*sentence)
             if weight <= self._max_words:
                 yield sentence, weight
             else:
-                *pieces, last = self._cut(*sentence)
-                # a full weight each: two parts of one word may count more together than apart
-                yield from ((piece, self._max_words) for piece in pieces)
+                *chunks, last = self._split(*sentence)
+                # A full weight each: two parts of one word may count more together than apart.
+                yield from ((chunk, self._max_words) for chunk in chunks)
                 yield last, self._weight(*last)
 
     def _whole_weight(self, start: int, end: int) -> int:
@@ -61,26 +62,26 @@ class SentenceChunker:
         words = count_tokens(self._tokens.findall(self._text, start, end))
         return max(words, -(-(end - start) // _WIDEST_WORD))
 
-    def _cut(self, start: int, end: int) -> Iterator[Span]:
+    def _split(self, start: int, end: int) -> Iterator[Span]:
         """
-        Cut a sentence into pieces of at most the cap; they tile it.
+        Split a sentence into chunks of at most the cap; they tile it.
 
-        White space after a cut stays with the piece before it, whatever its length.
+        White space at a split belongs to the chunk before it, whatever its length.
         """
         begin = min(skip_space(self._text, start), end)
         while True:
             reach = self._reach(begin, end)
-            cut = end
+            split = end
             if reach < end:
-                cut = min(skip_space(self._text, cut_before(self._text, begin, reach)), end)
-            yield Span(start, cut)
-            if cut == end:
+                split = min(skip_space(self._text, split_before(self._text, begin, reach)), end)
+            yield Span(start, split)
+            if split == end:
                 return
-            start = begin = cut
+            start = begin = split
 
     def _reach(self, start: int, end: int) -> int:
         """
-        Return the furthest position to which a piece from `start` may go, before or inside a word.
+        Return the furthest end of a chunk that begins at `start`, before or inside a word.
         """
         furthest = min(end, start + self._max_words * _WIDEST_WORD)
         words = 0
@@ -92,26 +93,24 @@ class SentenceChunker:
         return furthest
 
 
-def cut_before(text: str, start: int, reach: int) -> int:
+def split_before(text: str, start: int, reach: int) -> int:
     """
-    Return where to cut in the later half of `text[start:reach]`: after a clause, a word, or
+    Return where to split the later half of `text[start:reach]`: after a clause, a word, or
     anywhere.
 
-    A cut inside a word leaves a letter and its marks together, unless they are very many.
+    A split inside a word leaves a letter and its marks together, unless they are very many.
     """
     middle = (start + reach) // 2
     for boundary in (_CLAUSE_END, _SPACES):
         ends = [found.end() for found in boundary.finditer(text, middle, reach)]
         if ends:
             return ends[-1]
-    for cut in range(reach, max(middle, reach - RUN_WORD), -1):
-        if text[cut - 1] not in _JOINERS and not _leans_back(text[cut]):
-            return cut
+    for split in range(reach, max(middle, reach - RUN_WORD), -1):
+        after = text[split]
+        joined = text[split - 1] in _JOINERS or after in _JOINERS
+        if not joined and unicodedata.category(after)[0] != "M":
+            return split
     return reach
-
-
-def _leans_back(character: str) -> bool:
-    return character in _JOINERS or unicodedata.category(character)[0] == "M"
 
 
 def sentences_by_section(text: str) -> Iterator[tuple[SectionPath, list[Span]]]:

@@ -27,14 +27,16 @@ VectorsOf = Callable[[Sequence[str]], Vectors]
 
 
 class _Joins(Protocol):
-    """Whether a section's sentence `at` joins the run of those from `start` to just before it."""
+    """A rule for which neighbouring sentences share a passage."""
 
-    def __call__(self, vectors: npt.NDArray[np.float64], start: int, at: int) -> bool: ...
+    def __call__(self, vectors: npt.NDArray[np.float64], start: int, at: int) -> bool:
+        """Tell whether sentence `at` of a section joins those from `start` to just before it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class SectionChunks:
-    """One section's sentences, those above the cap cut, and what each takes of the cap."""
+    """One section's sentences, those above the cap split, and the weight of each in words."""
 
     path: SectionPath
     sentences: tuple[Span, ...]
@@ -59,25 +61,25 @@ class DocumentChunks:
 
 def chunk_sentences(document: Document, *, max_words: int) -> DocumentChunks:
     """Return the sentences of `document` by section; none if its text is white space."""
-    cutter = SentenceChunker(document.text, max_words=max_words)
+    chunker = SentenceChunker(document.text, max_words=max_words)
     sections = []
     for path, sentences in sentences_by_section(document.text):
-        spans, weights = zip(*cutter.pieces(sentences), strict=True)
+        spans, weights = zip(*chunker.chunks(sentences), strict=True)
         sections.append(SectionChunks(path, spans, weights))
     return DocumentChunks(document, tuple(sections), max_words)
 
 
 def group_semantic(
-    cut: DocumentChunks, vectors: Vectors, *, threshold: float, edges: int = 0
+    chunks: DocumentChunks, vectors: Vectors, *, threshold: float, edges: int = 0
 ) -> list[Passage]:
     """
     Return passages that each sentence joins while it is close to what they already hold.
 
     A sentence joins while cosine(its vector, mean of the passage's sentence vectors) >= threshold,
-    and the passage stays within the cap of `cut`. A vector of zeros has cosine 0 with any other.
+    and the passage stays within the cap of `chunks`. A vector of zeros has cosine 0 with any other.
 
     Args:
-        vectors: those of `cut.texts`.
+        vectors: those of `chunks.texts`.
         edges: citation edges that touch the document, copied to each passage.
 
     Raises:
@@ -88,45 +90,46 @@ def group_semantic(
     def joins(vectors: npt.NDArray[np.float64], start: int, at: int) -> bool:
         return _cosine(vectors[at], vectors[start:at].mean(axis=0)) >= threshold
 
-    return _group(cut, vectors, joins, edges=edges)
+    return _group(chunks, vectors, joins, edges=edges)
 
 
 def group_topic_shift(
-    cut: DocumentChunks, vectors: Vectors, *, threshold: float, edges: int = 0
+    chunks: DocumentChunks, vectors: Vectors, *, threshold: float, edges: int = 0
 ) -> list[Passage]:
     """
-    Return passages cut where neighbouring sentences differ.
+    Return passages that end where neighbouring sentences differ.
 
-    A cut lies where 1 - cosine(neighbouring sentence vectors) > threshold, or where the next
-    sentence would exceed the cap of `cut`. Arguments and errors as for `group_semantic`.
+    A passage ends where 1 - cosine(neighbouring sentence vectors) > threshold, or where the next
+    sentence would exceed the cap of `chunks`. Arguments and errors as for `group_semantic`.
     """
 
     def joins(vectors: npt.NDArray[np.float64], start: int, at: int) -> bool:
         return 1 - _cosine(vectors[at - 1], vectors[at]) <= threshold
 
-    return _group(cut, vectors, joins, edges=edges)
+    return _group(chunks, vectors, joins, edges=edges)
 
 
-def _group(cut: DocumentChunks, vectors: Vectors, joins: _Joins, *, edges: int) -> list[Passage]:
-    doc_id, count = cut.document.doc_id, sum(len(section.sentences) for section in cut.sections)
+def _group(chunks: DocumentChunks, vectors: Vectors, joins: _Joins, *, edges: int) -> list[Passage]:
+    doc_id = chunks.document.doc_id
+    count = sum(len(section.sentences) for section in chunks.sections)
     if len(vectors) != count:
         raise InvariantError(f"document {doc_id!r}: {len(vectors)} vectors for {count} sentences")
     if not np.isfinite(vectors).all():
         raise ModelError(
             f"document {doc_id!r}: the encoder gave a vector that is not finite; use another model"
         )
-    return passages_of(cut.document, _runs(cut, vectors, joins), edges=edges)
+    return passages_of(chunks.document, _runs(chunks, vectors, joins), edges=edges)
 
 
 def _runs(
-    cut: DocumentChunks, vectors: Vectors, joins: _Joins
+    chunks: DocumentChunks, vectors: Vectors, joins: _Joins
 ) -> Iterator[tuple[SectionPath, Sequence[Span]]]:
     first = 0
-    for section in cut.sections:
+    for section in chunks.sections:
         last = first + len(section.sentences)
         # float64, so that a threshold meets the vectors' own precision and no less
         in_section = partial(joins, vectors[first:last].astype(np.float64))
-        for start, end in _ranges(section.weights, in_section, max_words=cut.max_words):
+        for start, end in _ranges(section.weights, in_section, max_words=chunks.max_words):
             yield section.path, section.sentences[start:end]
         first = last
 

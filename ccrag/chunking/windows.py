@@ -1,8 +1,8 @@
 """
 Window chunking: passages of whole sentences under a cap of words. Pure: no I/O, no settings.
 
-The cap always holds. Where one sentence is longer it is cut, at clause punctuation if possible; the
-pieces then stand as sentences of their own. Documents that are passages already are left whole.
+The cap always holds. A longer sentence is split, at clause punctuation if possible; its chunks are
+then sentences of their own. Documents that are passages already are left whole.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,15 +15,15 @@ CHUNKER_VERSION = 2
 
 
 def _windows(
-    sentences: Sequence[Span], cutter: SentenceChunker, *, max_words: int, overlap: int
+    sentences: Sequence[Span], chunker: SentenceChunker, *, max_words: int, overlap: int
 ) -> Iterator[Sequence[Span]]:
-    """Yield the windows over one section's sentences, those above the cap cut."""
-    if cutter.holds(sentences):
+    """Yield the windows over one section's sentences; those above the cap are split first."""
+    if chunker.holds(sentences):
         yield sentences
         return
-    pieces, weights = zip(*cutter.pieces(sentences), strict=True)
+    chunks, weights = zip(*chunker.chunks(sentences), strict=True)
     for first, last in _ranges(weights, max_words=max_words, overlap=overlap):
-        yield pieces[first:last]
+        yield chunks[first:last]
 
 
 def _ranges(weights: Sequence[int], *, max_words: int, overlap: int) -> Iterator[tuple[int, int]]:
@@ -70,7 +70,7 @@ def whole_passages(document: Document, *, edges: int = 0) -> list[Passage]:
     """
     Return `document` as one passage, however long; a text of white space has none.
 
-    Its sections are not told apart: headings are sentences, and the passage's path is ().
+    Sections are ignored: headings are sentences, and the passage's path is ().
     """
     sections = sentences_by_section(document.text)
     sentences = [sentence for _, found in sections for sentence in found]
@@ -80,7 +80,7 @@ def whole_passages(document: Document, *, edges: int = 0) -> list[Passage]:
 def _runs(
     text: str, *, max_words: int, overlap: int
 ) -> Iterator[tuple[SectionPath, Sequence[Span]]]:
-    cutter = SentenceChunker(text, max_words=max_words)
+    chunker = SentenceChunker(text, max_words=max_words)
     for path, sentences in sentences_by_section(text):
-        for window in _windows(sentences, cutter, max_words=max_words, overlap=overlap):
+        for window in _windows(sentences, chunker, max_words=max_words, overlap=overlap):
             yield path, window
