@@ -70,7 +70,7 @@ class LengthModel:
         rows = [[len(prefix + text) + self._drift, 1] for text in texts]
         return unit_rows(np.array(rows, dtype=np.float32).reshape(-1, 2))
 
-    def facts(self) -> dict[str, str]:
+    def details(self) -> dict[str, str]:
         return {}
 
 

@@ -67,7 +67,7 @@ def index(
         str | None,
         typer.Option(
             metavar="ID,ID",
-            help="Delete these documents, instead: texts, passages, units, kept vectors, replies.",
+            help="Delete these documents, instead: texts, passages, units, cached vectors, replies.",
         ),
     ] = None,
 ) -> None:
@@ -147,8 +147,8 @@ def _delete(index: str, ids: str, overrides: list[str]) -> None:
         if report.absent:
             typer.echo(f"not in {index}, deleted before or never there: {_first(report.absent)}")
         typer.echo(
-            f"{index}: {report.documents} documents deleted, with {report.vectors} kept vectors "
-            f"and {report.replies} kept replies"
+            f"{index}: {report.documents} documents deleted, with {report.vectors} cached vectors "
+            f"and {report.replies} cached replies"
         )
 
 
@@ -199,9 +199,9 @@ def _print(report: "IndexReport", name: str, spec: str, *, with_load: bool) -> N
     """stdout: what the index holds now; stderr: what of the input needs attention."""
     _print_input(report.loaded if with_load else None, report.encoded)
     built = report.built
-    kept = f", {built.kept} of them kept from an interrupted load" if built.kept else ""
+    resumed = f", {built.resumed} of them from an interrupted load" if built.resumed else ""
     state = "unchanged" if built.unchanged else "ready"
     typer.echo(
-        f"{name} {state} ({spec}): {built.documents} documents, {built.passages} passages{kept}, "
-        f"{report.seconds:.1f} s"
+        f"{name} {state} ({spec}): {built.documents} documents, {built.passages} passages"
+        f"{resumed}, {report.seconds:.1f} s"
     )

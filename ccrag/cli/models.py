@@ -62,7 +62,7 @@ def _info(encoder: "CachedEncoder") -> dict[str, str]:
         "model": encoder.model_id,
         "revision": encoder.revision,
         "dimension": str(encoder.dimension),
-        **encoder.model.facts(),
+        **encoder.model.details(),
     }
     if encoder.cache is not None:
         info["cache"] = f"{encoder.cache.path} ({len(encoder.cache):,} texts)"

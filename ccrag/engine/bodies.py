@@ -53,14 +53,14 @@ def candidate_filter(candidates: Candidates) -> list[JSON]:
 
 def searched(parts: Iterable[WeightedText]) -> list[WeightedText]:
     """Return what is searched of `parts`: all of it, or its first `MAX_TOKENS` tokens."""
-    kept: list[WeightedText] = []
+    fitting: list[WeightedText] = []
     left = MAX_TOKENS
     for part in parts:
         text, tokens = cut_tokens(part.text, at_most=left)
         left -= tokens
-        if tokens or not kept:
-            kept.append(WeightedText(text, part.weight))
-    return kept
+        if tokens or not fitting:
+            fitting.append(WeightedText(text, part.weight))
+    return fitting
 
 
 def is_cut(parts: Sequence[WeightedText]) -> bool:

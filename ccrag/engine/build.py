@@ -51,9 +51,9 @@ class ChunkedDocument(NamedTuple):
     parts: Sequence[UnitPart] = ()
     """Its places in units, where the index spec stores units."""
     cites: Sequence[DocId] = ()
-    """What a table of citations says it cites, in the collection or not."""
+    """Documents that a table of citations says it cites, in the collection or not."""
     digest: str = ""
-    """Of all its fields: tells whether it changed."""
+    """Digest of all its fields, by which a change is found."""
 
 
 LOADING: JSON = {
@@ -70,7 +70,7 @@ SERVING: JSON = {
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """What is to be built."""
+    """A collection to be indexed under one spec."""
 
     name: str
     corpus: str
@@ -84,12 +84,12 @@ class BuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What was built, or found complete."""
+    """The outcome of a build."""
 
     documents: int
     passages: int
-    kept: int
-    """Passages an interrupted load had written before."""
+    resumed: int
+    """Passages that an interrupted load had written before."""
     unchanged: bool
     passages_index: str
     documents_index: str
@@ -118,7 +118,7 @@ def build(
     Build what is missing of a collection and let its aliases point to it.
 
     Args:
-        cut_documents: called at most once, only when something has to be written.
+        chunked_documents: called at most once, only when something has to be written.
 
     Raises:
         BulkWriteError: items were refused.
@@ -137,12 +137,12 @@ def build(
         counts = write(client, actions, settings)
         for target in missing:
             count = counts.get(target.index, WriteCounts())
-            finish_index(client, target.index, count.written + count.kept, settings)
+            finish_index(client, target.index, count.written + count.resumed, settings)
     switched = _switch(client, plan, targets)
     return BuildReport(
         documents=plan.documents,
         passages=count_items(client, passages.index),
-        kept=counts.get(passages.index, WriteCounts()).kept,
+        resumed=counts.get(passages.index, WriteCounts()).resumed,
         unchanged=not missing and not switched,
         passages_index=passages.index,
         documents_index=documents.index,
@@ -160,9 +160,10 @@ def _targets(plan: BuildPlan) -> tuple[Target, ...]:
     return documents, passages, Target("units", units_alias(name, spec.units), grouped)
 
 
-def _actions(cut: Iterable[ChunkedDocument], indices: dict[IndexKind, str]) -> Iterator[JSON]:
-    """Yield a document after its passages, so that a stored document has been cut completely."""
-    for item in cut:
+def _actions(documents: Iterable[ChunkedDocument], indices: dict[IndexKind, str]) -> Iterator[JSON]:
+    """Yield what creates the items of each document in `indices`."""
+    # The document comes last: one that is stored has all its passages, whenever a load ends.
+    for item in documents:
         if "units" in indices:
             yield from part_actions(item, indices["units"])
         if "passages" in indices:
@@ -239,7 +240,7 @@ def finish_index(client: OpenSearch, index: str, expected: int, settings: Engine
 
 def check_count(client: OpenSearch, index: str, expected: int) -> None:
     """
-    Let an index pass that holds what was written.
+    Check that an index holds what was written.
 
     Raises:
         EngineError: it does not.
@@ -272,7 +273,7 @@ def _info(target: Target, plan: BuildPlan) -> JSON:
         "documents": plan.documents,
         "max_edges": plan.max_edges,
         "collections": dict(plan.collections),
-        "recipe": spec.name if spec else "",
+        "recipe": spec.name if spec else "",  # the field's name in indices of every version
         "parameters": dict(spec.parameters) if spec else {},
         "encoder": plan.spec.encoder,
     }
@@ -282,11 +283,11 @@ def _switch(client: OpenSearch, plan: BuildPlan, targets: Sequence[Target]) -> b
     """
     Point the aliases to the targets in one call that deletes what they replace.
 
-    What else was made of other documents goes too: it could not be opened any more, and texts that
-    were replaced must not stay.
+    All else that was made of other documents goes too: it could not be opened any more, and texts
+    that were replaced must not stay.
 
     Returns:
-        Whether anything had to change.
+        True if anything had to change.
     """
     serving = stored_indices(client, plan.name)
     behind = {item.alias: item.index for item in serving}

@@ -29,8 +29,8 @@ class WriteCounts:
     """Items per index of one load."""
 
     written: int = 0
-    kept: int = 0
-    """Already there from an earlier, interrupted load."""
+    resumed: int = 0
+    """Items that were there already, from an interrupted load."""
 
 
 def write(
@@ -39,7 +39,7 @@ def write(
     settings: EngineSettings,
 ) -> dict[str, WriteCounts]:
     """
-    Do every action: create an item, which is kept if it exists; index it; delete it.
+    Do every action: create an item unless it exists; index it; delete it.
 
     Ids change with content, so an item that exists is the one that was to be created. Deleting
     what is not there is no failure: the request was repeated.
@@ -75,7 +75,7 @@ def write(
             if ok:
                 count.written += 1
             elif (kind, item["status"]) == ("create", CONFLICT):
-                count.kept += 1
+                count.resumed += 1
             elif (kind, item["status"]) == ("delete", NOT_FOUND):
                 continue
             else:
@@ -89,7 +89,7 @@ def write(
 
 
 class _Sender:
-    """What the bulk helper sends with: ends at once what would only fail again and again."""
+    """The client as the bulk helper sees it: failures that would only repeat end the load."""
 
     def __init__(self, client: OpenSearch, max_bytes: int) -> None:
         self.transport = client.transport
@@ -119,13 +119,14 @@ class _Sender:
 
 
 def _too_large(body: str, size: int, error: TransportError) -> str:
-    """Only a single item is sent in a request beyond the limit."""
+    """Return the message for a request that the engine refused for its size."""
+    # The bulk helper sends more than the limit only where a single item is larger.
     [action] = orjson.loads(body.partition("\n")[0]).values()
     said, advice = f"HTTP {error.status_code}: {reason_of(error.info)}", HEAP_ADVICE
     if error.status_code != 429:
         said = "its http.max_content_length is 100 MB, unless set otherwise"
         advice = "split the document"
     return (
-        f"{action['_id']!r} is too large for the engine: {size / 1e6:.0f} MB in one piece "
+        f"{action['_id']!r} is too large for the engine: {size / 1e6:.0f} MB in one request "
         f"({said}); {advice}"
     )

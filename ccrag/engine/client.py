@@ -33,7 +33,7 @@ Notify = Callable[[str], None]
 
 
 def silent(_: str) -> None:
-    """A `Notify` that says nothing."""
+    """Do nothing: the `Notify` of callers that show no messages."""
 
 
 # The client warns of every 404, also of those that are an answer; errors reach the user as ours.
@@ -268,7 +268,7 @@ def _lost(cause: Any) -> str:
     """Return how the connection failed, in brackets, where that is known."""
     match cause:
         case NameResolutionError():
-            return f" (nobody knows the host {cause.conn.host!r})"
+            return f" (the host {cause.conn.host!r} has no address)"
         case NewConnectionError():
             why = str(cause).rpartition("] ")[2]
             return f" ({cause.conn.host}:{cause.conn.port}: {why})"

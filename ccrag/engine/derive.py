@@ -53,7 +53,7 @@ SETTLED: JSON = {
 
 @dataclass(slots=True)
 class Tally:
-    """What the actions of one change come to."""
+    """Counts of the actions of one change."""
 
     created: int = 0
     deleted: int = 0

@@ -29,7 +29,7 @@ IDS_PER_REQUEST = 5_000
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """What a complete index says about itself."""
+    """The facts that a complete index states about itself."""
 
     name: str
     """The collection's name, as in `--index NAME`."""
@@ -186,7 +186,7 @@ class Index:
         return self._missing(self.info.documents_index, doc_ids)
 
     def unknown_passages(self, ids: Iterable[PassageId]) -> set[PassageId]:
-        """Return those of `ids` the index does not hold: of other text, or cut in another way."""
+        """Return those of `ids` the index does not hold: of other text or other chunking."""
         return self._missing(self.info.passages_index, ids)
 
     def _missing(self, index: str, ids: Iterable[str]) -> set[str]:
@@ -240,7 +240,7 @@ def open_index(
     Return the index a pipeline needs, checked against it.
 
     An index with vectors also serves a spec without vectors, if its passages are the same:
-    where its own is not built or was cut from other documents.
+    where its own is not built or was made of other documents.
 
     Args:
         command: builds what is missing; for the message of an error.
@@ -309,9 +309,9 @@ def built_specs(client: OpenSearch, name: str) -> list[str]:
     aliases = {alias for index in found.values() for alias in index["aliases"]}
     kinds = (("passages-", "passages-"), ("units-", ""))
     return sorted(
-        alias.removeprefix(prefix + cut)
+        alias.removeprefix(prefix + removed)
         for alias in aliases
-        for kind, cut in kinds
+        for kind, removed in kinds
         if alias.startswith(prefix + kind)
     )
 
@@ -358,7 +358,7 @@ def _check_meta(
 ) -> None:
     if passages["corpus"] != documents["corpus"]:
         raise IndexMismatchError(
-            f"index {name!r}: passages {spec.name} were cut from other documents "
+            f"index {name!r}: passages {spec.name} were made of other documents "
             f"({passages['corpus'][:8]}) than are stored ({documents['corpus'][:8]}); "
             f"run again: {command}"
         )
@@ -420,7 +420,7 @@ def document_source(
 
     Args:
         cites: what a table of citations says it cites.
-        digest: of all its fields, by which a changed document is known.
+        digest: over all its fields, by which a change is found.
     """
     return {
         "doc_id": document.doc_id,

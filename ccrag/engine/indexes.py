@@ -30,7 +30,7 @@ class ListedIndex:
     name: str
     documents: int
     specs: tuple[str, ...]
-    """Names of the index specs its passages were cut by, and `units-` groupings, sorted."""
+    """Names of the index specs of its passages, and `units-` groupings, sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def check_writable(client: OpenSearch, *, timeout_s: float) -> None:
     """
     Raise EngineError where the whole engine takes no new index.
 
-    A user who may not ask for its blocks is taken to be let write: a write will tell.
+    A user who may not read its blocks is assumed to be allowed to write: a write will show.
     """
     with engine_errors("ask whether the engine takes writes"):
         try:

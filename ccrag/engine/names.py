@@ -3,8 +3,8 @@ Names of indices and aliases, and the fingerprints in them. Pure.
 
     ccrag-NAME-documents                   alias
     ccrag-NAME-documents-FINGERPRINT       concrete index
-    ccrag-NAME-passages-RECIPE             alias
-    ccrag-NAME-passages-RECIPE-FINGERPRINT concrete index
+    ccrag-NAME-passages-SPEC               alias
+    ccrag-NAME-passages-SPEC-FINGERPRINT   concrete index
     ccrag-NAME-units-GROUPING              alias
     ccrag-NAME-units-GROUPING-FINGERPRINT  concrete index
 """
@@ -33,7 +33,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{12}")
 
 @dataclass(frozen=True, slots=True)
 class UnitSpec:
-    """What the stored units of an index depend on, apart from the documents."""
+    """All that the stored units of an index depend on, apart from the documents."""
 
     name: str
     """Readable and unique among groupings: part of the alias."""
@@ -43,7 +43,7 @@ class UnitSpec:
 
 @dataclass(frozen=True, slots=True)
 class IndexSpec:
-    """What the passages of an index depend on, apart from the documents."""
+    """All that the passages of an index depend on, apart from the documents."""
 
     name: str
     """Readable and unique among index specs: part of the alias."""
@@ -54,7 +54,7 @@ class IndexSpec:
     vectors: VectorMode | None = None
     """How vectors are stored; None stores none."""
     needs_encoder: bool = False
-    """Whether cutting or vectors depend on an encoder."""
+    """True if chunking or vectors depend on an encoder."""
     encoder: tuple[tuple[str, str], ...] = ()
     """The encoder's identity, sorted name-value pairs; known once it is loaded, or from `_meta`."""
     units: UnitSpec | None = None
@@ -83,7 +83,7 @@ class IndexSpec:
         ]
 
     def fits(self, names: Collection[str]) -> bool:
-        """Return whether an index that holds `names` serves this index spec."""
+        """Tell whether an index that holds `names` serves this index spec."""
         units = self.units is None or f"units-{self.units.name}" in names
         return units and bool(self.served_by(names))
 
@@ -107,7 +107,7 @@ class IndexSpec:
 
     @property
     def dimension(self) -> int:
-        """Of the encoder's vectors."""
+        """Return the dimension of the encoder's vectors."""
         return int(dict(self.encoder)["dimension"])
 
 
@@ -121,7 +121,7 @@ def check_name(name: str) -> str:
     if not _NAME.fullmatch(name) or any(f"-{kind}" in name for kind in KINDS):
         raise ConfigError(
             f"--index {name!r}: use 1 to 64 of a-z, 0-9, '-', '_' and '.', first a letter or "
-            "digit; '-documents', '-passages' and '-units' are kept for ccrag's own names"
+            "digit; '-documents', '-passages' and '-units' are reserved for ccrag's own names"
         )
     return name
 

@@ -1,4 +1,4 @@
-"""What OpenSearch says when it refuses, in one line, and what to do about it. Pure."""
+"""Reasons for which OpenSearch refuses a request, in one line, with advice. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def reason_of(info: Any) -> str:
 
 
 def with_advice(reason: str, info: Any = None) -> str:
-    """Return `reason`, followed by what to do where that is known of it or of `info`'s types."""
+    """Return `reason`, followed by advice where there is some for it or for `info`'s types."""
     types = [str(cause.get("type")) for cause in _causes(_error(info))]
     for pattern, advice in _ADVICE:
         if any(re.search(pattern, text) for text in (reason, *types)):
@@ -87,8 +87,8 @@ def incomplete(answer: Any) -> str | None:
         return None
     failures = shards.get("failures") or [{}]
     why = reason_of({"error": failures[0].get("reason", failures[0])}) if failures[0] else ""
-    told = f"{failed} of {shards.get('total', '?')} shards failed"
-    return f"{told}: {why}" if why else told
+    message = f"{failed} of {shards.get('total', '?')} shards failed"
+    return f"{message}: {why}" if why else message
 
 
 def _error(info: Any) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""What an engine holds under one name: its indices, their documents, and what was left behind."""
+"""The indices of one name, their documents, and what interrupted commands left behind."""
 
 import re
 import time
@@ -71,7 +71,7 @@ class Stored:
 
 
 class StoredDocument(NamedTuple):
-    """What an index knows of a document beside its text."""
+    """The fields of a stored document that a change is compared with."""
 
     digest: str
     edges: int
@@ -128,7 +128,7 @@ def leftovers(client: OpenSearch, name: str) -> list[str]:
 
 def clear_leftovers(client: OpenSearch, name: str, *, keep: Collection[str] = ()) -> list[str]:
     """
-    Delete what interrupted commands left under `name`, and end what still writes there.
+    Delete what interrupted commands left under `name`, and end requests that still write there.
 
     A document that is deleted must not live on in an index that nobody finished.
 
@@ -188,7 +188,7 @@ def _found(client: OpenSearch, name: str) -> Mapping[str, Any]:
 def stored_documents(
     client: OpenSearch, index: str, doc_ids: Iterable[DocId]
 ) -> dict[DocId, StoredDocument]:
-    """Return what an index of documents knows of `doc_ids`; ids it does not hold are left out."""
+    """Return the stored digests, edges and links of `doc_ids`; absent ids are left out."""
     fields = ["digest", "edges", "links", "cites"]
     return {
         doc_id: StoredDocument(
@@ -293,7 +293,7 @@ def stored_passages(
 
 
 class CollectionCounts(NamedTuple):
-    """What an index of documents holds, counted."""
+    """Counts over an index of documents."""
 
     documents: int
     max_edges: int

@@ -11,7 +11,7 @@ from functools import lru_cache
 from unicodedata import category, ucd_3_2_0
 
 LONGEST_TOKEN = 255
-"""UTF-16 units; the tokenizer cuts a longer run."""
+"""UTF-16 units; the tokenizer splits a longer run."""
 
 
 class _Kind(Enum):
@@ -46,7 +46,7 @@ def cut_tokens(text: str, *, at_most: int) -> tuple[str, int]:
     """
     Return the beginning of `text` that makes at most `at_most` tokens, and its number of tokens.
 
-    The number is an upper bound. A run of letters is cut only where it is longer than a token.
+    The number is an upper bound. A run of letters is split only where it is longer than a token.
     """
     tokens, length = 0, 0
     before = _Kind.GAP

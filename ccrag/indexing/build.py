@@ -41,7 +41,7 @@ MAX_EXAMPLES = 5
 """Ids of documents that would go, shown before anything is replaced."""
 
 
-def ignore_documents(_done: int, _total: int) -> None:
+def no_op(_done: int, _total: int) -> None:
     """Nobody wants to know."""
 
 
@@ -109,7 +109,7 @@ def index_documents(
     on_error: Literal["stop", "skip"] = "stop",
     citations: Path | None = None,
     replace: bool = False,
-    on_progress: OnDocuments = ignore_documents,
+    on_progress: OnDocuments = no_op,
     notify: Notify = silent,
 ) -> IndexReport:
     """
@@ -150,7 +150,7 @@ def index_corpus(
     settings: Settings,
     *,
     replace: bool = False,
-    on_progress: OnDocuments = ignore_documents,
+    on_progress: OnDocuments = no_op,
     still_wanted: StillWanted | None = None,
     notify: Notify = silent,
 ) -> IndexReport:
@@ -208,7 +208,7 @@ def add_corpus(
     name: str,
     settings: Sequence[Settings],
     *,
-    on_progress: OnDocuments = ignore_documents,
+    on_progress: OnDocuments = no_op,
     notify: Notify = silent,
 ) -> AddReport:
     """

@@ -1,5 +1,5 @@
 """
-What encoders take and give: the interface, and the vectors of texts and of their tokens.
+The interface of encoders, and the values they return: vectors of texts and of their tokens.
 
 Importing this imports no model library.
 """
@@ -15,19 +15,19 @@ OnProgress = Callable[[int], None]
 """Called with the number of texts done so far."""
 
 
-def ignore_progress(_: int) -> None:
-    """Nobody wants to know."""
+def no_op(_: int) -> None:
+    """Do nothing: the callback of callers that show no progress."""
 
 
 class Encoded(NamedTuple):
-    """Vectors of texts, and what encoding them met."""
+    """Vectors of texts, and how many of them were truncated or cached."""
 
     vectors: Matrix
     """`(n_texts, dim)` float32, unit rows, in the order of the texts."""
     truncated: int = 0
     """Texts of which the model read only the beginning."""
     cached: int = 0
-    """Texts whose vectors were known before."""
+    """Texts whose vectors were in the cache."""
 
 
 class Encoder(Protocol):
@@ -44,7 +44,7 @@ class Encoder(Protocol):
     def dimension(self) -> int: ...
     @property
     def options(self) -> Mapping[str, str]:
-        """Whatever else makes a passage's vector another one, by name."""
+        """Return all else that a passage's vector depends on, by name."""
         ...
 
     def encode_passages(self, texts: Sequence[str]) -> Encoded: ...
@@ -63,7 +63,7 @@ class TokenVectors(NamedTuple):
 
 def encoder_identity(encoder: Encoder) -> dict[str, str]:
     """
-    Return what says that two encoders give a passage the same vector, as strings.
+    Return what two encoders must have in common to give a passage the same vector, as strings.
 
     The prefix of queries is not part of it: it may be tried out on an index as it stands.
     """

@@ -1,4 +1,4 @@
-"""How texts share a call of a model, and how rows get unit length. Pure."""
+"""Batches of texts by their tokens, and rows of unit length. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,8 +11,8 @@ def token_batches(lengths: Sequence[int], *, budget: int) -> Iterator[list[int]]
     """
     Yield positions of `lengths`, longest first, in batches of at most `budget` padded tokens.
 
-    A batch is padded to its first, longest text. A text longer than the budget travels alone; ties
-    keep their order.
+    A batch is padded to its first, longest text. A text longer than the budget is a batch of its
+    own; texts of one length keep their order.
 
     Raises:
         ValueError: a length < 1.

@@ -1,10 +1,10 @@
 """
 Vectors on disk: the same text is never encoded twice by the same model.
 
-One SQLite file per model and options, in the user's cache folder. Vectors are kept as the model
-gave them, in float32, and what was written first stays: the last bit of a vector may depend on the
-texts that shared its batch, and a text must always have the same vector. Several processes may use
-a file at once. A file may be deleted at any time; it costs encoding again.
+One SQLite file per model and options, in the user's cache folder. Vectors are stored as the model
+gave them, in float32, and the vector that was written first stays: the last bit of a vector may
+depend on the texts that shared its batch, and a text must always have the same vector. Several
+processes may use a file at once. A file may be deleted at any time; it costs encoding again.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS vectors (
 
 
 class CachedVector(NamedTuple):
-    """What is kept about a text."""
+    """The vector of one text, as it is stored."""
 
     vector: bytes
     """Little-endian float32."""
@@ -39,7 +39,7 @@ class CachedVector(NamedTuple):
 
 
 class VectorCache:
-    """The kept vectors of one model, by `key_of` their texts. Safe for threads and processes."""
+    """The cached vectors of one model, by `key_of` their texts. Safe for threads and processes."""
 
     def __init__(self, path: Path) -> None:
         """
@@ -57,14 +57,14 @@ class VectorCache:
 
     @classmethod
     def of(cls, folder: Path, model_id: str, identity: Mapping[str, str]) -> "VectorCache":
-        """Return the cache in `folder` of the model that `identity` tells from all others."""
+        """Return the cache in `folder` of the model with this `identity`."""
         stated = json.dumps(dict(identity), sort_keys=True).encode()
         digest = hashlib.blake2b(stated, digest_size=8).hexdigest()
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model_id).name)[:60]
         return cls(folder / f"{name}-{digest}.sqlite")
 
     def fetch(self, keys: Sequence[bytes]) -> dict[bytes, CachedVector]:
-        """Return what is kept for `keys`; absent ones are left out."""
+        """Return the vectors of `keys`; those that are not cached are left out."""
         found: dict[bytes, CachedVector] = {}
         with self._errors(), self._open() as db:
             for first in range(0, len(keys), _KEYS_PER_QUERY):
@@ -77,14 +77,14 @@ class VectorCache:
                 found.update((key, CachedVector(vector, bool(cut))) for key, vector, cut in rows)
         return found
 
-    def keep(self, vectors: Mapping[bytes, CachedVector]) -> None:
+    def add(self, vectors: Mapping[bytes, CachedVector]) -> None:
         """Write all of `vectors` or none; a key that is there already keeps its vector."""
-        rows = [(key, kept.vector, kept.truncated) for key, kept in vectors.items()]
+        rows = [(key, cached.vector, cached.truncated) for key, cached in vectors.items()]
         with self._errors(), self._open() as db, db:
             db.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", rows)
 
     def drop(self, keys: Sequence[bytes]) -> int:
-        """Delete what is kept for `keys`, overwritten on disk; returns how many there were."""
+        """Delete the vectors of `keys`, overwritten on disk; returns how many there were."""
         before = 0
         with self._errors(), self._open() as db:
             db.execute("PRAGMA secure_delete = ON")
@@ -105,7 +105,8 @@ class VectorCache:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one task: cheap, and shared by no two threads or forked processes."""
+        """Open a connection for one task."""
+        # Cheap, and never shared by two threads or forked processes, which SQLite forbids.
         with closing(sqlite3.connect(self.path, timeout=LOCK_TIMEOUT_S)) as db:
             db.execute("PRAGMA synchronous = NORMAL")
             yield db
@@ -122,7 +123,7 @@ class VectorCache:
 
 
 def key_of(prefix: str, text: str) -> bytes:
-    """Return 16 bytes that stand for `text` encoded behind `prefix`."""
+    """Return the key, 16 bytes, of `text` encoded behind `prefix`."""
     digest = hashlib.blake2b(digest_size=16)
     for part in (prefix, text):
         encoded = part.encode("utf-8", "surrogatepass")

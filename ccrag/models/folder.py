@@ -1,5 +1,5 @@
 """
-Where a model's files are: a folder, the hub's cache, or the hub. Nothing is loaded here.
+Find a model's files: in a folder, the hub's cache, or on the hub. Nothing is loaded here.
 
 A model is always loaded from a folder, so that what loads it never asks the network by itself:
 the hub's own loaders try for most of a minute before they say that it is out of reach.
@@ -23,7 +23,7 @@ _WANTED = ("*.json", "*.txt", "*.model", "*.jinja", *_WEIGHTS)
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A model's files, and what says that they are those and no others."""
+    """A model's files, and the revision that identifies them."""
 
     path: Path
     model_id: str

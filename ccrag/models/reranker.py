@@ -1,5 +1,5 @@
 """
-Cross-encoders: how well a text answers a query, by a model that reads both together.
+Cross-encoders: models that read a query and a text together and score how well they match.
 
 torch and sentence-transformers are imported when a model is loaded and not before.
 """
@@ -22,14 +22,14 @@ DEFAULT_MODEL = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 
 
 class RerankScores(NamedTuple):
-    """What a reranker says of a query's texts."""
+    """The scores of one query's texts."""
 
     values: list[float]
     """One per text, in the order given; higher is better. A cross-encoder's are raw logits."""
     windowed: int = 0
-    """How many distinct texts were longer than the model reads and were scored in windows."""
+    """Number of distinct texts that were longer than the model reads, and scored in windows."""
     query_cut: bool = False
-    """Whether the query itself was too long, so that only its beginning was read."""
+    """True if the query itself was too long: only its beginning was read."""
 
 
 class Reranker(Protocol):
@@ -48,7 +48,7 @@ class Reranker(Protocol):
 
 
 class PairModel(Protocol):
-    """What a reranker needs of a model."""
+    """The interface of a model that scores pairs."""
 
     @property
     def tokenizer(self) -> Any:
@@ -56,7 +56,7 @@ class PairModel(Protocol):
         ...
 
     def logits(self, batches: Sequence[Sequence[tuple[str, str]]]) -> Iterator[list[float]]:
-        """Return one score per pair, batch by batch; a pair that is too long would be cut."""
+        """Return one score per pair, batch by batch; a pair that is too long is truncated."""
         ...
 
 
@@ -96,7 +96,7 @@ def load_reranker(
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A piece of a text, small enough to be read with the query."""
+    """A text, or consecutive words of one, short enough to be read with the query."""
 
     text_index: int
     text: str
@@ -105,7 +105,7 @@ class _Window:
 
 class CrossEncoderReranker:
     """
-    A sentence-transformers cross-encoder that cuts nothing off.
+    A sentence-transformers cross-encoder that reads texts of any length.
 
     A text too long to be read with the query is split into overlapping windows of whole words, and
     its best window's score counts (MaxP). Identical texts are scored once. Batches are formed of
@@ -171,14 +171,14 @@ class CrossEncoderReranker:
                 windows.append(_Window(index, texts[index], len(word_of)))
                 continue
             for start, end in token_windows(word_of, max_tokens=room, overlap=self._overlap):
-                piece = texts[index][offsets[start][0] : offsets[end - 1][1]]
-                windows.append(_Window(index, piece, end - start))
+                part = texts[index][offsets[start][0] : offsets[end - 1][1]]
+                windows.append(_Window(index, part, end - start))
         return windows
 
     def _tokenised(
         self, texts: Sequence[str]
     ) -> Iterator[tuple[list[int | None], list[tuple[int, int]]]]:
-        """Of each text, the word and the character offsets of every token."""
+        """Yield for each text the word and the character offsets of every token."""
         encoded = self._model.tokenizer(
             list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )

@@ -60,8 +60,8 @@ class StaticTextModel:
         on_progress(len(texts))
         return ModelOutput(unit_rows(vectors), [False] * len(texts))
 
-    def facts(self) -> dict[str, str]:
-        """Limit and place."""
+    def details(self) -> dict[str, str]:
+        """Return its limit and its folder."""
         return {"max tokens": "any", "folder": str(self.folder.path)}
 
 
@@ -70,7 +70,7 @@ def distill_static(model: str, out: Path, *, dimension: int = DIMENSION) -> Stat
     Make a static model of `model`'s tokens in the folder `out`, and return it.
 
     Args:
-        dimension: principal components kept; at most the model's own dimension.
+        dimension: how many principal components its vectors have; at most the model's dimension.
 
     Raises:
         InputError: `out` holds something already.

@@ -1,4 +1,4 @@
-"""How torch's threads are shared: one operation over all cores, or an operation on each core."""
+"""Sharing of torch's threads: one operation over all cores, or an operation on each core."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def one_thread_per_operation() -> Iterator[int]:
-    """Let threads begun inside work alone, and yield how many there should be."""
+    """Give each operation one thread inside the `with`, and yield how many workers to start."""
     import torch
 
     threads = torch.get_num_threads()

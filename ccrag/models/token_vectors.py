@@ -1,8 +1,8 @@
 """
 Vectors of single tokens, by the encoder that also makes those of texts.
 
-They are many (a passage has some two hundred), so they are kept in memory and not on disk; torch is
-imported when the first text is encoded.
+They are many (a passage has some two hundred), so they are cached in memory and not on disk; torch
+is imported when the first text is encoded.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ccrag.models.transformer import ModelInput, TransformerModel
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-KEPT_TOKENS = 100_000
-"""Tokens kept for later queries: 150 MB at 384 dimensions."""
+CACHED_TOKENS = 100_000
+"""The most tokens that are cached for later queries: 150 MB at 384 dimensions."""
 
 
 class TokenEncoder(Protocol):
     """Gives the tokens of texts with a vector each; safe to call from several threads."""
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """Return each text's token vectors; a text that is too long is cut at its end."""
+        """Return each text's token vectors; a text that is too long is truncated."""
         ...
 
 
@@ -60,18 +60,18 @@ class TransformerTokens:
 
     def __init__(self, model: TransformerModel) -> None:
         self._model = model
-        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
-        self._kept_tokens = 0
+        self._cached: OrderedDict[str, TokenVectors] = OrderedDict()
+        self._cached_tokens = 0
         self._lock = Lock()
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return each text's token vectors; texts seen lately are not encoded again."""
         with self._lock:
-            found = {text: self._kept[text] for text in texts if text in self._kept}
+            found = {text: self._cached[text] for text in texts if text in self._cached}
             unknown = [text for text in dict.fromkeys(texts) if text not in found]
             found |= zip(unknown, self._encoded(unknown), strict=True)
             for text, tokens in found.items():
-                self._keep(text, tokens)
+                self._remember(text, tokens)
         return [found[text] for text in texts]
 
     def _encoded(self, texts: Sequence[str]) -> Iterator[TokenVectors]:
@@ -91,15 +91,15 @@ class TransformerTokens:
                 return_tensors="pt",
             )
 
-    def _keep(self, text: str, tokens: TokenVectors) -> None:
-        """Keep what was encoded, and let go of what was not asked for longest."""
-        if text not in self._kept:
-            self._kept_tokens += len(tokens.ids)
-        self._kept[text] = tokens
-        self._kept.move_to_end(text)
-        while self._kept_tokens > KEPT_TOKENS and len(self._kept) > 1:
-            _, oldest = self._kept.popitem(last=False)
-            self._kept_tokens -= len(oldest.ids)
+    def _remember(self, text: str, tokens: TokenVectors) -> None:
+        """Cache the vectors of a text, and drop those that were used longest ago."""
+        if text not in self._cached:
+            self._cached_tokens += len(tokens.ids)
+        self._cached[text] = tokens
+        self._cached.move_to_end(text)
+        while self._cached_tokens > CACHED_TOKENS and len(self._cached) > 1:
+            _, oldest = self._cached.popitem(last=False)
+            self._cached_tokens -= len(oldest.ids)
 
 
 def _forward(model: SentenceTransformer, features: ModelInput) -> TokenVectors:

@@ -84,7 +84,7 @@ class TransformerModel:
         self._loading = Lock()
 
     def identity(self) -> dict[str, str]:
-        """Return what says that two models give the same vectors, wherever their files are."""
+        """Return what two models must have in common to give the same vectors, in any folder."""
         return {"kind": "transformer", "revision": self.revision, **self.options}
 
     @property
@@ -115,24 +115,26 @@ class TransformerModel:
 
     def encode(self, texts: Sequence[str], *, prefix: str, on_progress: OnProgress) -> ModelOutput:
         """Encode distinct texts; of one longer than `max_tokens` the beginning, or all windows."""
-        pieces, truncated = self._pieces(texts, prefix)
+        windows, truncated = self._windows(texts, prefix)
         vectors: Matrix | None = None
         done = 0
-        for rows, found in self._forward_all(pieces):
+        for rows, found in self._forward_all(windows):
             if vectors is None:
-                vectors = np.empty((len(pieces), found.shape[1]), dtype=np.float32)
+                vectors = np.empty((len(windows), found.shape[1]), dtype=np.float32)
             vectors[rows] = found
             done += len(rows)
-            on_progress(done * len(texts) // len(pieces))
+            on_progress(done * len(texts) // len(windows))
         if vectors is None:
             return ModelOutput(np.empty((0, self.dimension), dtype=np.float32), [])
-        if len(pieces) > len(texts):
-            groups = [piece.text_index for piece in pieces]
+        if len(windows) > len(texts):
+            groups = [window.text_index for window in windows]
             vectors = mean_unit_rows(vectors, groups, count=len(texts))
         return ModelOutput(vectors, truncated)
 
-    def facts(self) -> dict[str, str]:
-        """Limit, place, and the prompts that the model's files state and only settings apply."""
+    def details(self) -> dict[str, str]:
+        """
+        Return its limit, its folder, and the prompts its files state, which only settings apply.
+        """
         prompts = {
             f"{name} prompt": repr(text)
             for name, text in sorted(self.loaded().prompts.items())
@@ -140,15 +142,15 @@ class TransformerModel:
         }
         return {"max tokens": str(self.max_tokens), "folder": str(self.folder.path), **prompts}
 
-    def _pieces(self, texts: Sequence[str], prefix: str) -> tuple[list[TextWindow], list[bool]]:
-        """Return what is to be encoded, and which texts lose their end."""
+    def _windows(self, texts: Sequence[str], prefix: str) -> tuple[list[TextWindow], list[bool]]:
+        """Return the texts, or windows of them, to be encoded, and which texts are truncated."""
         tokenizer = self.loaded().tokenizer
         limit, special = self.max_tokens, tokenizer.num_special_tokens_to_add()
         before = len(tokenizer(prefix, add_special_tokens=False)["input_ids"]) if prefix else 0
         tokenised = tokenizer(
             list(texts), add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )
-        pieces: list[TextWindow] = []
+        windows: list[TextWindow] = []
         truncated = [False] * len(texts)
         for index, text in enumerate(texts):
             count = len(tokenised["input_ids"][index])
@@ -156,25 +158,25 @@ class TransformerModel:
             if count <= room or not self._settings.windows:
                 truncated[index] = count > room
                 tokens = min(limit, before + count + special)
-                pieces.append(TextWindow(index, prefix + text, max(1, tokens)))
+                windows.append(TextWindow(index, prefix + text, max(1, tokens)))
                 continue
             offsets = tokenised["offset_mapping"][index]
             for start, end in token_windows(
                 tokenised.word_ids(index), max_tokens=room, overlap=self._settings.window_overlap
             ):
                 part = text[offsets[start][0] : offsets[end - 1][1]]
-                pieces.append(TextWindow(index, prefix + part, before + end - start + special))
-        return pieces, truncated
+                windows.append(TextWindow(index, prefix + part, before + end - start + special))
+        return windows, truncated
 
-    def _forward_all(self, pieces: Sequence[TextWindow]) -> Iterator[tuple[list[int], Matrix]]:
-        """Yield vectors of `pieces` by their positions, in batches, each core on its own batch."""
+    def _forward_all(self, windows: Sequence[TextWindow]) -> Iterator[tuple[list[int], Matrix]]:
+        """Yield vectors of `windows` by their positions, in batches, each core on its own batch."""
         model = self.loaded()
-        lengths = [piece.tokens for piece in pieces]
+        lengths = [window.tokens for window in windows]
         batches = list(token_batches(lengths, budget=self._settings.batch_tokens))
 
         def features() -> Iterator[tuple[list[int], ModelInput]]:
             for rows in batches:  # a tokenizer is for one thread
-                yield rows, model.preprocess([pieces[row].text for row in rows])
+                yield rows, model.preprocess([windows[row].text for row in rows])
 
         if len(batches) < 2 or model.device.type != "cpu":
             yield from ((rows, _forward(model, batch)) for rows, batch in features())
@@ -186,7 +188,7 @@ class TransformerModel:
             yield from in_order(lambda item: (item[0], run(item[1])), features(), workers=workers)
 
     def _converted_model(self, *, streams: int) -> ConvertedModel:
-        """Return OpenVINO's copy, made when there is first more to encode than one batch."""
+        """Return OpenVINO's copy; it is made the first time that more than one batch is encoded."""
         from ccrag.models.openvino import ConvertedModel
 
         model = self.loaded()
@@ -225,7 +227,7 @@ def _load(folder: ModelFolder, settings: EncoderSettings) -> SentenceTransformer
     if not getattr(model.tokenizer, "is_fast", False):
         raise ModelError(
             f"{folder.model_id!r} has no fast tokenizer (tokenizer.json), which is needed to "
-            "count what is cut off"
+            "tell when a text is truncated"
         )
     if settings.precision == "bf16" and model.device.type == "cpu" and not _cpu_has_bf16():
         raise ModelError("this processor has no bf16; pass --set encoder.precision=fp32")

@@ -10,7 +10,7 @@ def token_windows(
     """
     Return half-open token ranges of at most `max_tokens` that cover the text, in order.
 
-    A range begins and ends between words; a word longer than a whole window is cut. The next range
+    A range begins and ends between words; a word longer than a window is split. The next range
     begins up to `overlap` tokens before the end of the one before it, as far as its next word fits.
     No token: one empty range.
 

@@ -29,7 +29,7 @@ def test_a_build_is_served_and_doing_it_again_does_nothing(
     client: OpenSearch, index_name: str
 ) -> None:
     first = build_index(client, index_name, DOCS)
-    assert (first.documents, first.passages, first.kept, first.unchanged) == (40, 40, 0, False)
+    assert (first.documents, first.passages, first.resumed, first.unchanged) == (40, 40, 0, False)
     again = build_index(client, index_name, DOCS, items=iter([]))
     assert again.unchanged
     assert again.passages_index == first.passages_index
@@ -70,7 +70,7 @@ def test_an_interrupted_build_leaves_the_old_one_serving_and_is_resumed(
         build_index(client, index_name, DOCS, corpus="c1", engine=small, items=killed_half_way())
     assert opened(client, index_name).info.passages_index == old.passages_index
     resumed = build_index(client, index_name, DOCS, corpus="c1")
-    assert 0 < resumed.kept <= 20
+    assert 0 < resumed.resumed <= 20
     assert resumed.passages == 40
     assert opened(client, index_name).info.passages_index == resumed.passages_index
 

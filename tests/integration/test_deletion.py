@@ -177,7 +177,7 @@ def test_kept_vectors_go_but_for_texts_that_another_document_has(
     gone = ["Plant number3.", f"Plant number3. {SHARED}", f"Title 3. Plant number3. {SHARED}"]
     stays = [SHARED, "Plant number5.", "Something else."]
     cache = VectorCache(tmp_path / "vectors" / "m-1.sqlite")
-    cache.keep({key_of("", text): CachedVector(b"1234", False) for text in [*gone, *stays]})
+    cache.add({key_of("", text): CachedVector(b"1234", False) for text in [*gone, *stays]})
     report = delete_documents(index_name, ["doc3"], settings)
     assert report.vectors == len(gone)
     assert not cache.fetch([key_of("", text) for text in gone])
@@ -213,7 +213,7 @@ def test_the_command(
     done = CliRunner().invoke(app, ["index", "--index", index_name, "--delete", "doc1, doc2"])
     assert done.exit_code == 0, done.output
     assert f"ccrag-{index_name}-documents: 2 taken out" in done.stdout
-    assert f"{index_name}: 2 documents deleted, with 0 kept vectors" in done.stdout
+    assert f"{index_name}: 2 documents deleted, with 0 cached vectors" in done.stdout
     found = CliRunner().invoke(app, ["search", "plant number1", "--index", index_name, "--all"])
     assert found.exit_code == 0
     assert "doc3" in found.stdout

@@ -18,7 +18,7 @@ from ccrag.models.cache import CachedVector, VectorCache, key_of
 
 cache = VectorCache(Path(sys.argv[1]))
 for text in range(200):
-    cache.keep({key_of("", str(text)): CachedVector(sys.argv[2].encode() * 4, False)})
+    cache.add({key_of("", str(text)): CachedVector(sys.argv[2].encode() * 4, False)})
 """
 
 
@@ -33,22 +33,22 @@ def vector(*values: float, truncated: bool = False) -> CachedVector:
 
 def test_what_is_kept_is_found_again_also_after_opening_anew(cache: VectorCache) -> None:
     kept = {b"a": vector(1, 0), b"b": vector(0, 1, truncated=True)}
-    cache.keep(kept)
+    cache.add(kept)
     assert cache.fetch([b"b", b"absent", b"a"]) == kept
     assert VectorCache(cache.path).fetch([b"a", b"b"]) == kept
     assert len(cache) == 2
 
 
 def test_nothing_is_asked_kept_or_found(cache: VectorCache) -> None:
-    cache.keep({})
+    cache.add({})
     assert cache.fetch([]) == {}
     assert cache.fetch([b"a"]) == {}
     assert len(cache) == 0
 
 
 def test_what_was_written_first_stays(cache: VectorCache) -> None:
-    cache.keep({b"a": vector(1, 0)})
-    cache.keep({b"a": vector(0, 1), b"b": vector(0, 1)})
+    cache.add({b"a": vector(1, 0)})
+    cache.add({b"a": vector(0, 1), b"b": vector(0, 1)})
     assert cache.fetch([b"a", b"b"]) == {b"a": vector(1, 0), b"b": vector(0, 1)}
 
 
@@ -71,7 +71,7 @@ def test_another_model_or_option_has_another_file(tmp_path: Path) -> None:
 
 def test_twenty_thousand_keys_are_looked_up_within_a_second(cache: VectorCache) -> None:
     keys = [key_of("", str(number)) for number in range(20_000)]
-    cache.keep({key: CachedVector(bytes(4 * 384), False) for key in keys})
+    cache.add({key: CachedVector(bytes(4 * 384), False) for key in keys})
     began = perf_counter()
     assert len(cache.fetch(keys)) == len(keys)
     assert perf_counter() - began < 1

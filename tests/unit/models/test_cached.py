@@ -1,4 +1,4 @@
-"""The encoder over a model: order, prefixes, identical texts once, kept vectors, counts."""
+"""The encoder over a model: order, prefixes, identical texts once, cached vectors, counts."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -48,7 +48,7 @@ def test_of_a_long_text_the_beginning_is_read(encoder: CachedEncoder) -> None:
 def test_texts_seen_lately_are_kept_as_far_as_there_is_room(
     encoder: CachedEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(token_vectors, "KEPT_TOKENS", 4)
+    monkeypatch.setattr(token_vectors, "CACHED_TOKENS", 4)
     tokens = token_encoder_of(encoder)
     first = tokens.token_vectors(["wing lift"])[0]
     assert tokens.token_vectors(["wing lift", "plate"])[0] is first
