@@ -67,7 +67,7 @@ def index(
         str | None,
         typer.Option(
             metavar="ID,ID",
-            help="Delete these documents, instead: texts, passages, units, cached vectors, replies.",
+            help="Delete these documents instead: texts, passages, units, cached vectors, replies.",
         ),
     ] = None,
 ) -> None:

@@ -15,10 +15,10 @@ from ccrag.types import JSON, Document, Passage, QueryId
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """What one task gives to answer from."""
+    """The contexts that came with one task."""
 
     records: tuple[JSON, ...]
-    """As they came."""
+    """The documents as they came."""
     passages: tuple[Passage, ...]
     """Each whole, one per document; repeated ones and texts of white space are left out."""
 

@@ -32,17 +32,17 @@ def document_digest(document: Document) -> str:
 
 
 def document_weight(digest: str) -> int:
-    """Return what a document adds to the digest of its collection, its edges left out."""
+    """Return the number that a document, without its edges, adds to its collection's digest."""
     return int(digest, 16)
 
 
 def edges_weight(doc_id: DocId, edges: int, cites: Iterable[DocId]) -> int:
     """
-    Return what a document's citation edges add to the digest of its collection.
+    Return the number that a document's citation edges add to the digest of its collection.
 
     Args:
         edges: how many edges between documents of the collection touch it.
-        cites: what a table of citations says it cites, inside the collection or not.
+        cites: documents that it cites by a table of citations, inside the collection or not.
     """
     cited = sorted(cites)
     return int(_digest(repr((doc_id, edges, cited)).encode()), 16) if edges or cited else 0

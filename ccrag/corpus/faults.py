@@ -1,4 +1,4 @@
-"""What can be wrong with one record or file of a collection, and where it is. Pure."""
+"""Errors of one record or file of a collection, and their places. Pure."""
 
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -8,8 +8,8 @@ from ccrag.errors import InputError
 
 Fault = Literal["encoding", "syntax", "id", "field", "duplicate", "size", "file", "no text"]
 """
-What can be wrong with one record; "file": with all that is left of its file; "no text": it is a
-page file that holds nothing to be found, such as scans or a page that a script makes.
+Kinds of errors of one record; "file": of all that is left of its file; "no text": it is a page
+file that holds nothing to be found, such as scans or a page that a script makes.
 """
 
 
@@ -29,7 +29,7 @@ class RecordError(InputError):
 
 
 class RecordPlace(NamedTuple):
-    """Where a record is: its line or, in a JSON list, whose lines mean nothing, its position."""
+    """The place of a record: its line or, in a JSON list, its position."""
 
     path: Path
     number: int

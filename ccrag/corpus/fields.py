@@ -1,5 +1,5 @@
 """
-What the fields of a record mean, under the names they go by. Pure: no I/O, no settings.
+The meaning of a record's fields, under the names they go by. Pure: no I/O, no settings.
 
 One record in, one value out, or a `RecordError` that says which field is wrong; places are added by
 the reader.
@@ -49,7 +49,7 @@ def first_field(fields: RecordFields, names: Iterable[str]) -> tuple[str, object
 
 def required_field(fields: RecordFields, names: Iterable[str], *, what: str) -> tuple[str, object]:
     """
-    As `first_field`.
+    Return the first of `names` that the record holds, and its value.
 
     Raises:
         RecordError: the record holds none of them.

@@ -104,7 +104,7 @@ def _files_at(path: Path, report: LoadReport) -> Iterator[_FoundFile]:
 
 
 def _not_read(path: Path) -> str:
-    """Return what to say of a file of another kind: what is read, and how to make that of it."""
+    """Return the message for a file of another kind: what is read, and how to convert it."""
     how = how_to_convert(data_suffix(path), file=path.name)
     known = f"documents come from {readable_suffixes()}, plain or packed"
     return f"{known}{f'; convert it: {how}' if how else ''}"
@@ -145,7 +145,7 @@ def _kind_without_suffix(path: Path) -> str | None:
     try:
         with open_data(path) as file:
             head = file.peek(_HEAD_BYTES)[:_HEAD_BYTES]
-    except RecordError:  # said when it is read
+    except RecordError:  # reported when it is read
         return None
     if head.startswith(b"#!"):
         return "program without suffix"
@@ -160,6 +160,6 @@ def _is_part(path: Path) -> bool:
         return False
     try:
         data = read_whole(path, sizes=DEFAULT_SIZES, limit=reader.limit)
-    except RecordError:  # said when it is read
+    except RecordError:  # reported when it is read
         return False
     return not load_function(reader.is_whole)(data)

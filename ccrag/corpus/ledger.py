@@ -95,7 +95,7 @@ class Ledger:
         return int(rows[0][0]) if rows else 0
 
     def cites(self, doc_id: DocId) -> tuple[DocId, ...]:
-        """Return what a table of citations says this document cites, known or not, by id."""
+        """Return the documents, known or not, that a table says this one cites, sorted by id."""
         rows = self._rows("SELECT cited FROM listed WHERE citing = ? ORDER BY cited", doc_id)
         return tuple(cited for (cited,) in rows)
 

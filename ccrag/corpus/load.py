@@ -1,7 +1,7 @@
 """
 Documents from files and folders, one at a time, with a report of what was left out.
 
-Nothing is kept of a document once it is handed on; ids that must be compared lie in the ledger.
+Memory holds one document at a time; ids that must be compared are in the ledger.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

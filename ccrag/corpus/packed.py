@@ -1,5 +1,5 @@
 """
-Files opened for reading, packed or not: their bytes tell, whatever the name says.
+Files opened for reading, packed or not, as their bytes show; their names do not count.
 
 Unpacking is bounded: half a megabyte of gzip may hold gigabytes.
 """

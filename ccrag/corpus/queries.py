@@ -46,7 +46,7 @@ def read_queries(
 
     Args:
         whole_index: a query that names no candidates may be answered from the whole index; one
-            that does keeps to them, and an empty list is an error still.
+            that names some is answered from them alone, and an empty list is still an error.
         collection: the candidates of a query that names none.
 
     Raises:

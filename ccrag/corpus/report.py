@@ -1,8 +1,8 @@
 """
-What reading documents met: how many, from where, and what of them was lost. Pure but for paths.
+The report of reading documents: how many, from where, and what was lost. Pure but for paths.
 
-One loss check for every reader: the words of a file against the words of its text, and whatever
-the reader says it left out. Of anything that may be many, only the count and the first are kept.
+One loss check for every reader: the words of a file against the words of its text, and all that
+the reader reports as left out. Where there may be many, the count and the first ones are enough.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ are counted a little differently in a file and in its text: some 1 to 2 % of a l
 MIN_LOST_WORDS = 10
 """Words that may be missing however short the file is."""
 _MAX_NAMES = 1_000
-"""Names of fields, or kinds of losses, that are told apart."""
+"""The most names of fields, or kinds of losses, that are counted one by one."""
 _SHOWN_NAMES = 8
 _MAX_SEEN = 30
 
@@ -61,7 +61,7 @@ class LostParts:
 
 @dataclass(slots=True)
 class LoadReport:
-    """What reading documents met; filled while they are read."""
+    """Counts, losses and warnings of reading documents; filled while they are read."""
 
     documents: int = 0
     files: int = 0
@@ -72,7 +72,7 @@ class LoadReport:
     without_text: list[str] = field(default_factory=list)
     """Where the first documents without a text are."""
     field_names: Counter[str] = field(default_factory=Counter)
-    """In how many records each field stands."""
+    """Number of records that have each field."""
     unsupported: Counter[str] = field(default_factory=Counter)
     """Files of other kinds in the folders, per suffix."""
     hidden: int = 0
@@ -84,11 +84,11 @@ class LoadReport:
     with_bom: list[Path] = field(default_factory=list)
     """The first record files that start with a byte order mark, which was left out."""
     words_in_file: int = 0
-    """Words of all page files whose reader can tell, less what was left out on purpose."""
+    """Words of all page files whose reader counts them, less what was left out on purpose."""
     words_read: int = 0
     """Words of the texts of the same files."""
     losses: dict[tuple[str, LossUnit, bool], LostParts] = field(default_factory=dict)
-    """What page files lost, by kind, unit and whether it was on purpose."""
+    """Losses of page files, by kind, unit, and True if they were on purpose."""
     warned: int = 0
     warnings: list[str] = field(default_factory=list)
     """The first of `warned` messages about files that lost more than a little."""
@@ -166,11 +166,11 @@ class LoadReport:
             raise InputError(f"{no_text(self.documents, self.field_names)}; the first: {first}")
 
     def unread_fields(self) -> dict[str, int]:
-        """Return in how many records each field stands that means nothing here, most first."""
+        """Return the number of records with each field that is not read, most first."""
         return {n: c for n, c in self.field_names.most_common() if n not in FIELD_NAMES}
 
     def lines(self) -> list[str]:
-        """Return the report for a person; nothing is said of what did not happen."""
+        """Return the report for a person, without lines for what did not happen."""
         return [*self._read_lines(), *self._left_out_lines(), *self._warning_lines()]
 
     def _read_lines(self) -> Iterator[str]:
@@ -218,7 +218,7 @@ class LoadReport:
 
 
 def no_text(records: int, field_names: Iterable[str]) -> str:
-    """Return what to say of records none of which has a text."""
+    """Return the message about records none of which has a text."""
     names = list(field_names)
     seen = f"; their fields: {', '.join(names[:_MAX_SEEN])}" if names else ""
     known = ", ".join((*FULL_TEXT_NAMES, "abstract", "title"))
@@ -226,13 +226,13 @@ def no_text(records: int, field_names: Iterable[str]) -> str:
 
 
 def expected_words(page: ReadPage) -> int:
-    """Return how many words the text should have: those of the file less what is meant to go."""
+    """Return how many words the text should have: those of the file less intended losses."""
     out = sum(loss.count for loss in page.losses if loss.intended and loss.unit == "words")
     return max((page.words_in_file or 0) - out, 0)
 
 
 def page_problems(page: ReadPage) -> Iterator[str]:
-    """Yield what of a page file was lost beyond a few percent, with its place."""
+    """Yield a warning for each loss of a page file beyond a few percent, with its place."""
     expected = expected_words(page)
     words = passage_words(page.text)
     if expected - words >= MIN_LOST_WORDS and expected - words > MAX_LOST_SHARE * expected:
@@ -243,7 +243,7 @@ def page_problems(page: ReadPage) -> Iterator[str]:
         "bytes": len(page.text),
         "characters": len(page.text),
         "pages": len(page.pages),
-    }  # no share of a file can be said of "parts": they are counted only
+    }  # "parts" are no share of a file: they are counted only
     for loss in page.losses:
         whole = wholes.get(loss.unit)
         if whole is None or loss.intended or loss.count <= MAX_LOST_SHARE * whole:

@@ -1,4 +1,4 @@
-"""How files that are not read become files that are. Pure."""
+"""Commands that convert files of other kinds to files that can be read. Pure."""
 
 _PANDOC = "pandoc {} -o {}.md"
 _TO_PDF = "soffice --headless --convert-to pdf {}"
@@ -16,7 +16,7 @@ _HOW = (
      ' lines=True)"'),
     ((".xml", ".nxml"), "pandoc -f jats {} -o {}.md for papers, -f docbook for manuals"),
     ((".yaml", ".yml"), "write its records as JSONL"),
-    ((".tab", ".psv"), "rename it to .tsv if tabs part its cells"),
+    ((".tab", ".psv"), "rename it to .tsv if tabs separate its cells"),
     ((".log", ".me", ".in"), _RENAME),
     ((".ps", ".eps"), "ps2pdf {}"),
     ((".djvu",), "djvutxt {} {}.txt"),
@@ -33,6 +33,6 @@ _CONVERSIONS = {suffix: how for suffixes, how in _HOW for suffix in suffixes}
 
 
 def how_to_convert(suffix: str, *, file: str = "FILE") -> str | None:
-    """Return what makes a readable file of one with this suffix (lower case); None if unknown."""
+    """Return the command that converts a file with this suffix (lower case); None if unknown."""
     how = _CONVERSIONS.get(suffix)
     return None if how is None else how.replace("{}", file)

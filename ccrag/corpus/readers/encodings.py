@@ -49,7 +49,7 @@ def decode_page(data: bytes, *, declared: str | None = None) -> tuple[str, tuple
     """
     Return the text of a page file and what could not be decoded.
 
-    The encoding is, in this order: what a byte order mark says; what the page declares; UTF-8, if
+    The encoding is, in this order: that of a byte order mark; what the page declares; UTF-8, if
     it is that but for some broken bytes; what a detector finds. As in a browser, a declared
     iso-8859-1 or ascii means windows-1252, and gb2312 means gb18030 (WHATWG Encoding). Unlike in
     one, valid UTF-8 beats a declaration: the server's own word, which comes first for a browser,
@@ -123,7 +123,7 @@ def _codec(label: str) -> str | None:
 
 
 def _undeclared(data: bytes) -> str:
-    """Return the codec of a file that says nothing."""
+    """Return the likely codec of a file that does not state one."""
     if b"\0" in data or _ISO_2022_JP.search(data):
         return _detected(data[:_SAMPLE_BYTES]) or "utf-8"
     if _is_utf8(data):
@@ -139,7 +139,7 @@ def _undeclared(data: bytes) -> str:
 
 def _telling(lines: Iterable[bytes]) -> bytes:
     """
-    Return the lines that tell encodings apart, those with bytes above ASCII, as far as needed.
+    Return the lines that distinguish encodings, those with bytes above ASCII, as far as needed.
     """
     sample = bytearray()
     for line in lines:
@@ -164,7 +164,7 @@ def _detected(sample: bytes) -> str | None:
     found = chardet.detect(sample, encoding_era=eras, max_bytes=_SAMPLE_BYTES)["encoding"]
     encoding = _codec(found) if isinstance(found, str) else None
     if encoding == "iso8859-15" and _decode(sample, encoding) == _decode(sample, "cp1252"):
-        return "cp1252"  # nothing tells them apart
+        return "cp1252"  # the two cannot be distinguished
     return encoding
 
 

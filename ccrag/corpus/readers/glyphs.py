@@ -24,7 +24,7 @@ MAX_RULES = 1_000
 MAX_FORM_DEPTH = 5
 """Drawings inside of drawings."""
 MAX_POINTS = 20_000.0
-"""Places are cut to this: PDF's own limit is 14,400, and broken files have infinite ones."""
+"""The largest coordinate: PDF's own limit is 14,400, and broken files have infinite ones."""
 MAX_RULE_HEIGHT = 2.5
 MIN_RULE_WIDTH = 60.0
 """In points; shorter ones are fractions, axes and marks."""
@@ -33,11 +33,11 @@ _BOLD = re.compile(r"bold|black|heavy|-bd|cmbx|sfbx|medi$", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|typewriter|cmtt|sftt|consol", re.IGNORECASE)
 _SHOWN = (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)
 _PARTED = 2
-"""The code pdfium gives to a hyphen that parts a word at a line's end."""
+"""The code pdfium gives to a hyphen that divides a word at a line's end."""
 
 
 class _Font(NamedTuple):
-    """How the characters of a word are set."""
+    """The type in which the characters of a word are set."""
 
     size: float
     bold: bool
@@ -55,7 +55,7 @@ class PageText(NamedTuple):
 
 
 class Drawings(NamedTuple):
-    """What a page shows beside its characters."""
+    """The rules and pictures of a page."""
 
     rules: list[Rule]
     objects: int
@@ -156,7 +156,7 @@ def _bounded(value: float) -> float:
 
 
 def _font(textpage: raw.FPDF_TEXTPAGE, at: int, names: dict[bytes, tuple[bool, bool]]) -> _Font:
-    """Return how the character `at` is set; `names` keeps what font names say."""
+    """Return the type of the character `at`; `names` caches the style of each font name."""
     buffer = ctypes.create_string_buffer(_FONT_NAME_BYTES)
     raw.FPDFText_GetFontInfo(textpage, at, buffer, _FONT_NAME_BYTES, ctypes.c_int())
     style = names.get(buffer.value)

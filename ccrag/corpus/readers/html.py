@@ -1,5 +1,5 @@
 """
-HTML pages as Markdown. What a page says stays in its order; what surrounds it on a site
+HTML pages as Markdown. The text of a page stays in its order; what surrounds it on a site
 (navigation, scripts, controls) is left out and counted.
 """
 
@@ -25,12 +25,12 @@ _DECLARED = re.compile(
 )
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _HEAD_BYTES = 4_096
-"""How far a page's own word on its encoding is looked for; browsers look at 1,024 bytes first."""
+"""Bytes in which a page may declare its encoding; browsers look at the first 1,024."""
 
 
 def read_html(source: PageSource) -> ReadPage:
     """
-    Return what a page says as Markdown, and what of it was left out.
+    Return the text of a page as Markdown, and what was left out of it.
 
     Raises:
         RecordError: there is nothing to read in it.
@@ -71,12 +71,12 @@ def page_of(root: etree._Element, *, markup_chars: int) -> ReadPage:
 
 
 def _parts(root: etree._Element, repeats: Repeats) -> Iterator[Loss]:
-    """Return what is counted in parts, not in words."""
+    """Yield the losses that are counted in parts, not in words."""
     scripts = sum(1 for _ in root.iter("script", "style"))
     if scripts:
         yield Loss("scripts and styles", scripts, "parts", intended=True)
     if repeats.refused:
-        kind = "table cells said once, not in each row or column they reach over"
+        kind = "table cells written once, not in each row or column they reach over"
         yield Loss(kind, repeats.refused, "parts", intended=True)
 
 

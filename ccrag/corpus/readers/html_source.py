@@ -12,7 +12,7 @@ from ccrag.corpus.readers.html_tokens import BLOCKS
 
 MAX_DEPTH = 500
 """
-Elements inside each other that are told apart in a page that nests deeper than libxml2 reads
+The deepest nesting that is left in a page that nests deeper than libxml2 reads
 (2,048): below this depth the tags go, the text stays.
 """
 MAX_FRAMES = 3
@@ -32,7 +32,7 @@ _END_LEFT_OUT = frozenset(
 
 def parse(markup: str) -> etree._Element:
     """
-    Return the root of a page, whose inner pages (`srcdoc`, `noframes`) stand in its tree.
+    Return the root of a page, with its inner pages (`srcdoc`, `noframes`) in its tree.
 
     Raises:
         RecordError: there is nothing in it that could be parsed.
@@ -41,11 +41,11 @@ def parse(markup: str) -> etree._Element:
 
 
 def _parsed(markup: str, frames: int) -> etree._Element:
-    root, cut = _tree(markup)
-    if cut:
-        root, cut = _tree(_flattened(markup))
-    if root is None or cut:
-        problem = "nests its elements too deep" if cut else "it holds no element"
+    root, truncated = _tree(markup)
+    if truncated:
+        root, truncated = _tree(_flattened(markup))
+    if root is None or truncated:
+        problem = "nests its elements too deep" if truncated else "it holds no element"
         raise RecordError("syntax", f"not HTML that can be read: {problem}")
     if frames:
         for frame, inner in list(_inner_pages(root)):
@@ -55,7 +55,7 @@ def _parsed(markup: str, frames: int) -> etree._Element:
 
 def _tree(markup: str) -> tuple[etree._Element | None, bool]:
     """
-    Return the root, None if there is none, and whether libxml2 cut the text off at its own depth.
+    Return the root, None if there is none, and True if libxml2 truncated the text at its own depth.
     """
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
@@ -70,7 +70,7 @@ def _flattened(markup: str) -> str:
     stack: list[str] = []
     opened: Counter[str] = Counter()
 
-    def kept(tag: re.Match[str]) -> str:
+    def shallow(tag: re.Match[str]) -> str:
         name = tag[2].lower()
         if name in _NOT_NESTED:
             return tag[0]
@@ -92,14 +92,14 @@ def _flattened(markup: str) -> str:
             return tag[0]
         return "<hr>" if name in BLOCKS else ""
 
-    return _TAG.sub(kept, markup)
+    return _TAG.sub(shallow, markup)
 
 
 def _with_character_data(markup: str) -> str:
     """
     Return `markup` with CDATA sections as text, as in XHTML; those of scripts stay as they are.
     """
-    pieces: list[str] = []
+    parts: list[str] = []
     at = 0
     while (start := markup.find("<![CDATA[", at)) >= 0:
         end = markup.find("]]>", start)
@@ -107,9 +107,9 @@ def _with_character_data(markup: str) -> str:
         before = markup[at:start]
         quoted = max(map(before.rfind, ("<script", "<style"))) > before.rfind("</")
         inside = markup[start + 9 : end]
-        pieces += (before, markup[start : end + 3] if quoted else escape(inside, quote=False))
+        parts += (before, markup[start : end + 3] if quoted else escape(inside, quote=False))
         at = end + 3
-    return "".join([*pieces, markup[at:]]) if pieces else markup
+    return "".join([*parts, markup[at:]]) if parts else markup
 
 
 def _inner_pages(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:

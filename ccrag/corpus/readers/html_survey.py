@@ -1,5 +1,5 @@
 """
-What a page shows, and which parts of it are left out on purpose: navigation, controls, what is
+The text of a page, and the parts of it that are left out on purpose: navigation, controls, what is
 hidden. Counted here from the tree alone, apart from how the text is written. Pure.
 """
 
@@ -14,7 +14,7 @@ from ccrag.corpus.readers.page import Loss
 from ccrag.text.words import passage_words
 
 MIN_OUTSIDE_SHARE = 0.25
-"""Share of the main part's characters that text outside it must have to be read as well."""
+"""Text outside the main part is read as well from this share of the main part's characters on."""
 MIN_LINKED = 0.5
 """Share of a list's or menu's characters that are links where it only leads elsewhere."""
 MAX_NAV_CHARS = 300
@@ -45,7 +45,7 @@ class _Part:
 
 @dataclass(slots=True)
 class Survey:
-    """What the writer of a page has to know before it begins; places are those of tags."""
+    """The plan for writing a page: what is read and what is left out; places are those of tags."""
 
     left_out: dict[int, int] = field(default_factory=dict)
     """Place of an element's first tag → that of its last, for all that is not read."""
@@ -53,7 +53,7 @@ class Survey:
     asides: set[int] = field(default_factory=set)
     """Parts whose headings open no section."""
     roots: list[tuple[int, int]] = field(default_factory=list)
-    """What is read, from tag to tag: the main part, or the whole page."""
+    """The parts that are read, from tag to tag: the main part, or the whole page."""
     words: int = 0
     """Words a person sees, with those that are left out on purpose."""
     losses: tuple[Loss, ...] = ()
@@ -76,8 +76,8 @@ class _PageSurvey:
     """One look at a page: all its text, and the parts that matter."""
 
     def __init__(self) -> None:
-        self.pieces: list[str] = []
-        """One a token: its text, or what parts the words around a tag."""
+        self.texts: list[str] = []
+        """One a token: its text, or what separates the words around a tag."""
         self.parts: list[_Part] = []
         self._open: list[_Part] = []
         self._tables: list[_Part] = []
@@ -93,7 +93,7 @@ class _PageSurvey:
 
     def text(self, text: str) -> None:
         """See a text."""
-        self.pieces.append(text)
+        self.texts.append(text)
         if not text.isspace():
             self._chars += len(text)
             if self._links:
@@ -109,7 +109,7 @@ class _PageSurvey:
         if tag.kind == "link":
             self._links += 1
         elif tag.kind or name == "table":
-            place = len(self.pieces)
+            place = len(self.texts)
             part = _Part(tag, place, self._chars, self._linked, self._headings)
             self._open.append(part)
             self.parts.append(part)
@@ -117,9 +117,9 @@ class _PageSurvey:
                 self._tables.append(part)
         if name in ("img", "math"):
             alternative = tag.element.get("alt" if name == "img" else "alttext", "")
-            self.pieces.append(f" {alternative} ")
+            self.texts.append(f" {alternative} ")
         else:
-            self.pieces.append(" " if name in BLOCKS or name in SPACED else "")
+            self.texts.append(" " if name in BLOCKS or name in SPACED else "")
 
     def _see_in_table(self, name: str) -> None:
         table = self._tables[-1]
@@ -133,20 +133,20 @@ class _PageSurvey:
             self._links -= 1
         elif self._open and self._open[-1].start == start:
             part = self._open.pop()
-            part.end = len(self.pieces)
+            part.end = len(self.texts)
             part.chars = self._chars - part.chars
             part.linked = self._linked - part.linked
             part.headings = self._headings - part.headings
             if tag.name == "table":
                 self._tables.pop()
-        self.pieces.append(" " if tag.name in BLOCKS or tag.name in SPACED else "")
+        self.texts.append(" " if tag.name in BLOCKS or tag.name in SPACED else "")
 
 
 def _decided(seen: _PageSurvey) -> Survey:
-    """Return what is read of a page whose parts are known."""
-    out = _read_if_alone(seen, [part for part in seen.parts if _goes(part, seen.pieces)])
+    """Return the plan for a page from all its parts."""
+    out = _read_if_alone(seen, [part for part in seen.parts if _goes(part, seen.texts)])
     shown = _outermost(out)
-    mains, words = _mains(seen, shown), _words(seen.pieces)
+    mains, words = _mains(seen, shown), _words(seen.texts)
     return Survey(
         left_out={part.start: part.end for part in shown},
         layout_tables={
@@ -158,7 +158,7 @@ def _decided(seen: _PageSurvey) -> Survey:
             if part.tag.kind in ("aside", "menu", "table of contents")
             and not (part.headings > 2 and 2 * part.chars > seen.chars)
         },
-        roots=[(part.start, part.end) for part in mains] or [(0, len(seen.pieces) - 1)],
+        roots=[(part.start, part.end) for part in mains] or [(0, len(seen.texts) - 1)],
         words=words,
         losses=tuple(_losses(seen, words, mains, shown)),
     )  # fmt: skip
@@ -166,7 +166,7 @@ def _decided(seen: _PageSurvey) -> Survey:
 
 def _read_if_alone(seen: _PageSurvey, out: list[_Part]) -> list[_Part]:
     """
-    Return the parts of `out` that go although the page has not much else.
+    Return the parts of `out` that are left out although the page has not much else.
 
     A table of contents stays if it is most of it; so does what is hidden, as in a page that a
     script unfolds; and all stays of a page that has nothing else.
@@ -178,17 +178,17 @@ def _read_if_alone(seen: _PageSurvey, out: list[_Part]) -> list[_Part]:
             out = [part for part in out if part.tag.kind != kind]
             shown = _outermost(out)
             rest = seen.chars - sum(part.chars for part in shown)
-    return out if any(map(str.strip, _rest(seen.pieces, shown, 0, len(seen.pieces)))) else []
+    return out if any(map(str.strip, _rest(seen.texts, shown, 0, len(seen.texts)))) else []
 
 
 def _goes(part: _Part, text: list[str]) -> bool:
-    """Tell whether a part is left out, for what it holds."""
+    """Tell whether a part is left out for its contents."""
     match part.tag.kind:
         case "" | "main" | "article":
             return False
         case "permalinks":
-            said = "".join(text[part.start : part.end]) if part.chars <= 9 else "text"
-            return not any(map(str.isalnum, said))
+            words = "".join(text[part.start : part.end]) if part.chars <= 9 else "text"
+            return not any(map(str.isalnum, words))
         case "navigation":
             bare = part.chars - part.linked
             return bare <= MAX_NAV_CHARS or part.linked > MIN_LINKED * part.chars
@@ -213,33 +213,33 @@ def _leads_elsewhere(part: _Part) -> bool:
 
 def _outermost(parts: list[_Part]) -> list[_Part]:
     """Return the parts that lie in no other of them, in the order of the page."""
-    kept: list[_Part] = []
+    outer: list[_Part] = []
     for part in sorted(parts, key=attrgetter("start")):
-        if not kept or part.start >= kept[-1].end:
-            kept.append(part)
-    return kept
+        if not outer or part.start >= outer[-1].end:
+            outer.append(part)
+    return outer
 
 
 def _rest(text: list[str], out: list[_Part], start: int, end: int) -> list[str]:
-    """Return the pieces between two places, without those of parts that go."""
-    pieces: list[str] = []
+    """Return the texts between two places, without those of parts that go."""
+    texts: list[str] = []
     at = start
     for nth in range(bisect_right(out, start, key=attrgetter("end")), len(out)):
         part = out[nth]
         if part.start >= end:
             break
-        pieces += text[at : max(part.start, at)]
+        texts += text[at : max(part.start, at)]
         at = max(at, part.end)
-    return [*pieces, *text[at:end]]
+    return [*texts, *text[at:end]]
 
 
-def _words(pieces: Iterable[str]) -> int:
-    return passage_words("".join(pieces).replace(_SOFT_HYPHEN, ""))
+def _words(texts: Iterable[str]) -> int:
+    return passage_words("".join(texts).replace(_SOFT_HYPHEN, ""))
 
 
 def _mains(seen: _PageSurvey, shown: list[_Part]) -> list[_Part]:
     """
-    Return the parts that a page says are its main ones, unless much stands outside them.
+    Return the parts that a page marks as its main ones, unless much text is outside them.
 
     Several `<article>`s without a `<main>` are a list whose heading belongs to it: no main part.
     """
@@ -270,9 +270,9 @@ def _losses(
     counts: Counter[str] = Counter()
     for part in shown:
         kind = "navigation" if part.tag.kind in ("menu", "aside") else part.tag.kind
-        counts[kind] += _words(seen.pieces[part.start : part.end])
+        counts[kind] += _words(seen.texts[part.start : part.end])
     if mains:
-        inside = sum(_words(_rest(seen.pieces, shown, part.start, part.end)) for part in mains)
+        inside = sum(_words(_rest(seen.texts, shown, part.start, part.end)) for part in mains)
         counts["outside the main part"] = words - inside - counts.total()
     for kind, count in counts.items():
         if count > 0:

@@ -4,8 +4,8 @@ import re
 
 GROWTH = 8
 """
-The most characters that cells said again in the rows and columns they reach over may add to a
-page, as a multiple of its markup. A cell is said once even when this is used up.
+The most characters that repeated cells, in the rows and columns they reach over, may add to a
+page, as a multiple of its markup. A cell is written once even when this is used up.
 """
 MAX_SPAN = 1_000
 """Columns or rows a cell may cover, as HTML has it."""
@@ -15,15 +15,15 @@ _CELL_MARKS = 3
 
 
 class Repeats:
-    """What the tables of one page may still say again."""
+    """The room that the tables of one page have left for repeating cells."""
 
     def __init__(self, markup_chars: int) -> None:
         self._left = GROWTH * markup_chars
         self.refused = 0
-        """Cells that were said once only, though they reach further."""
+        """Cells that were written once only, though they reach further."""
 
     def allow(self, text: str) -> bool:
-        """Tell whether `text` may be said in one more cell; counted when it may."""
+        """Tell whether `text` may be written in one more cell; counts it if so."""
         cost = len(text) + _CELL_MARKS
         if cost > self._left:
             self._left = 0
@@ -36,14 +36,14 @@ class TableGrid:
     """
     A table while its cells are read in order.
 
-    A cell over several rows is said in each of them, one over several columns in the first.
+    A cell over several rows is written in each of them, one over several columns in the first.
     """
 
     def __init__(self, repeats: Repeats) -> None:
         self._repeats = repeats
         self._rows: list[list[str]] = []
         self._hanging: dict[int, tuple[int, str]] = {}
-        """Column → rows that a cell above still reaches into, and what it says."""
+        """Column → rows that a cell above still reaches into, and its text."""
 
     def row(self) -> None:
         """Begin a row."""
@@ -63,32 +63,32 @@ class TableGrid:
         self._hang(row)
         text = _BAR.sub("\\\\|", text)
         for nth in range(columns):
-            said = "" if nth else text
-            if nth and not self._repeats.allow(said):
+            shown = "" if nth else text
+            if nth and not self._repeats.allow(shown):
                 self._repeats.refused += 1
                 return
             if rows > 1:
-                self._hanging[len(row)] = (rows - 1, said)
-            row.append(said)
+                self._hanging[len(row)] = (rows - 1, shown)
+            row.append(shown)
 
     def _hang(self, row: list[str]) -> None:
         while len(row) in self._hanging:
-            left, said = self._hanging.pop(len(row))
-            if not self._repeats.allow(said):
+            left, shown = self._hanging.pop(len(row))
+            if not self._repeats.allow(shown):
                 self._repeats.refused += 1
                 continue
             if left > 1:
-                self._hanging[len(row)] = (left - 1, said)
-            row.append(said)
+                self._hanging[len(row)] = (left - 1, shown)
+            row.append(shown)
 
     def text(self) -> str:
-        """Return the rows that say anything, one a line."""
+        """Return the rows that hold any text, one a line."""
         self.end_row()
         return "\n".join(f"| {' | '.join(row)} |" for row in self._rows if any(row))
 
 
-def span(said: str | None) -> int:
-    """Return columns or rows of a cell; browsers, too, take what is no number for one."""
-    said = (said or "1").strip()
-    whole = said.isascii() and said.isdecimal() and len(said) < 10
-    return min(max(int(said), 1), MAX_SPAN) if whole else 1
+def span(value: str | None) -> int:
+    """Return how many columns or rows a cell reaches over; 1, as in browsers, if not a number."""
+    value = (value or "1").strip()
+    whole = value.isascii() and value.isdecimal() and len(value) < 10
+    return min(max(int(value), 1), MAX_SPAN) if whole else 1

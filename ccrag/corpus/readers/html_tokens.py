@@ -1,6 +1,6 @@
 """
-The tags of a page that matter and its texts, in order; what a part of it is for, as far as its own
-tag says. Pure.
+The tags of a page that matter and its texts, in order, with the purpose of each part as far as its
+own tag shows it. Pure.
 """
 
 import re
@@ -55,7 +55,7 @@ _KINDS = {
     "nav": "navigation",
     "a": "link",
 }
-"""Elements that are looked at whatever they say of themselves."""
+"""Elements that are looked at whatever their attributes are."""
 _HIDDEN_STYLE = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.I)
 
 
@@ -88,8 +88,8 @@ def tokens_of(root: etree._Element) -> list[Token]:
             if name in UNSEEN:
                 walker.skip_subtree()
                 continue
-            said = element.items()
-            kind = _kind(element, name, said) if said or name in _KINDS else ""
+            attributes = element.items()
+            kind = _kind(element, name, attributes) if attributes or name in _KINDS else ""
             if kind or name in _MARKED or element is root:
                 opened.append((element, len(tokens)))
                 tokens.append(HtmlTag(element, name, kind))
@@ -121,12 +121,12 @@ def _bare(tag: str) -> str:
     return re.split(r"[:}]", tag)[-1]
 
 
-def _kind(element: etree._Element, name: str, said: list[tuple[str, str]]) -> str:
+def _kind(element: etree._Element, name: str, attributes: list[tuple[str, str]]) -> str:
     """Return why an element is looked at; "" if there is no reason."""
-    if len(said) == 1 and said[0][0] == "class":
-        kind = _kind_by_class(said[0][1], name)
+    if len(attributes) == 1 and attributes[0][0] == "class":
+        kind = _kind_by_class(attributes[0][1], name)
     else:
-        kind = _kind_by_attributes(dict(said), name) if said else ""
+        kind = _kind_by_attributes(dict(attributes), name) if attributes else ""
     if kind or name not in _KINDS:
         return kind
     if name == "a":
@@ -135,13 +135,13 @@ def _kind(element: etree._Element, name: str, said: list[tuple[str, str]]) -> st
     return "" if shown or (name == "button" and _is_heading(element)) else _KINDS[name]
 
 
-def _kind_by_attributes(said: dict[str, str], name: str) -> str:
-    role = said.get("role", "")
-    if _is_hidden(said, role):
+def _kind_by_attributes(attributes: dict[str, str], name: str) -> str:
+    role = attributes.get("role", "")
+    if _is_hidden(attributes, role):
         return "hidden"
     if role in _ROLES:
         return _ROLES[role]
-    return _kind_by_class(said["class"], name) if "class" in said else ""
+    return _kind_by_class(attributes["class"], name) if "class" in attributes else ""
 
 
 @lru_cache(4_096)
@@ -164,15 +164,15 @@ def _kind_by_class(classes: str, name: str) -> str:
     return ""
 
 
-def _is_hidden(said: dict[str, str], role: str) -> bool:
+def _is_hidden(attributes: dict[str, str], role: str) -> bool:
     """Tell whether an element is never shown; panels behind tabs are, one after the other."""
     if role == "tabpanel":
         return False
-    if said.get("hidden", "until-found") != "until-found":
+    if attributes.get("hidden", "until-found") != "until-found":
         return True
-    if said.get("aria-hidden") == "true" and _RENDERED.search(said.get("class", "")):
+    if attributes.get("aria-hidden") == "true" and _RENDERED.search(attributes.get("class", "")):
         return True
-    return "style" in said and _HIDDEN_STYLE.search(said["style"]) is not None
+    return "style" in attributes and _HIDDEN_STYLE.search(attributes["style"]) is not None
 
 
 def _is_heading(element: etree._Element) -> bool:

@@ -19,7 +19,7 @@ _INLINE = frozenset(("br", "img", "sub", "sup", "ruby", "rt", "text", "tspan"))
 _RAW = frozenset(("pre", "listing", "xmp", "plaintext", "textarea"))
 _WIDE_LINE_END = re.compile(rf"(?<=[{WIDE}])[^\S\n]*\n\s*(?=[{WIDE}])")
 _MARK = re.compile(r"#{1,6}\s|`{3}|~{3}|\|")
-"""What begins a block of another kind in Markdown."""
+"""The beginning of a line that makes it a block of another kind in Markdown."""
 _FENCE = re.compile(r"^[^\S\n]*(`{3,})", re.MULTILINE)
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:(?:language|lang|highlight|highlight-source)-|brush:\s*|sourceCode\s+)"
@@ -80,7 +80,7 @@ class MarkdownWriter:
         self._scripts = 0
         self._rubies = 0
         self._readings: list[str] = []
-        """How the words of a `<ruby>` are read; they follow it in parentheses."""
+        """Readings of the words in a `<ruby>`; they follow it in parentheses."""
 
     def text(self) -> str:
         """Return all that was written."""
@@ -289,9 +289,9 @@ def _list(start: int, element: etree._Element, name: str) -> _List:
     return _List(start, _whole(element.get("start"), len(element.findall("li"))), -1)
 
 
-def _whole(said: str | None, otherwise: int) -> int:
-    """Return a whole number; what is none counts, as in browsers, as if nothing was said."""
-    found = re.match(r"\s*([+-]?[0-9]{1,9})(?![0-9])", said or "")
+def _whole(value: str | None, otherwise: int) -> int:
+    """Return a whole number, or `otherwise`, as browsers do, if the value is not one."""
+    found = re.match(r"\s*([+-]?[0-9]{1,9})(?![0-9])", value or "")
     return int(found[1]) if found else otherwise
 
 
@@ -312,7 +312,7 @@ def _code(raw: str, language: str) -> str:
 
 def _language(element: etree._Element) -> str:
     """
-    Return the language that a block of code says it is in, by a class of it or right around it.
+    Return the language of a block of code, by its class or that of the element around it.
     """
     above = element.getparent()
     around = [] if above is None else [above, above.getparent()]

@@ -25,23 +25,23 @@ from ccrag.errors import InputError
 from ccrag.types import Document
 
 ANSWER = "answer.json"
-"""What the child writes beside the file that it reads."""
+"""The file that the child writes beside the one that it reads."""
 FAULTS = "faults.txt"
-"""What the child's interpreter says when it ends in an error."""
+"""The file that holds the traceback of a child that ended in an error."""
 POLL_S = 0.05
 OUT_OF_MEMORY = 3
 """The child's exit code when Python itself could not get memory."""
 
 
 class ReadLimits(NamedTuple):
-    """What reading one file may cost."""
+    """The most that reading one file may cost."""
 
     memory_mb: int
     """Data that the child may hold, the libraries' included."""
     seconds: float
     """Processor time, and twice as much time on the clock."""
     documents: int = 10_000
-    """What follows the reading runs in this process: it is bounded by what was read."""
+    """Documents of one file; chunking and indexing them is work of this process."""
     chars: int = 10_000_000
     """Characters of the titles, texts and links of all documents together."""
     answer_mb: int = 256
@@ -49,11 +49,11 @@ class ReadLimits(NamedTuple):
 
 
 class IsolatedRead(NamedTuple):
-    """What the child found."""
+    """The result of the child process."""
 
     documents: tuple[Document, ...]
     notes: tuple[str, ...]
-    """What a person should know of the reading, e.g. pages without text."""
+    """Warnings for a person, e.g. about pages without text."""
 
 
 def read_isolated(path: Path, limits: ReadLimits, *, still_wanted: StillWanted) -> IsolatedRead:
@@ -109,20 +109,20 @@ def _end(child: "subprocess.Popen[bytes]") -> None:
 
 
 def _answer(path: Path, limits: ReadLimits, ended: int | None) -> IsolatedRead:
-    """Return what the child wrote, or raise what its end means."""
+    """Return the child's result, or raise the error that its exit means."""
     name = Path(path.name)
     if ended == 0:
-        told = orjson.loads(path.with_name(ANSWER).read_bytes())
-        if "problem" in told:
-            raise InputError(told["problem"], path=name, line=told["line"])
-        documents = tuple(_document(fields) for fields in told["documents"])
-        return IsolatedRead(documents, tuple(told["notes"]))
+        answer = orjson.loads(path.with_name(ANSWER).read_bytes())
+        if "problem" in answer:
+            raise InputError(answer["problem"], path=name, line=answer["line"])
+        documents = tuple(_document(fields) for fields in answer["documents"])
+        return IsolatedRead(documents, tuple(answer["notes"]))
     raise InputError(_why_it_ended(path, limits, ended), path=name)
 
 
 def _why_it_ended(path: Path, limits: ReadLimits, ended: int | None) -> str:
     """
-    Return what is wrong with a file whose reader did not end as it should.
+    Return the message about a file whose reader did not end as it should.
 
     Args:
         ended: the child's exit code, below 0 for a signal; None: it did not end in time.

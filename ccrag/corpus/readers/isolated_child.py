@@ -3,7 +3,7 @@ The child process of `isolated`: reads one file of its working folder under limi
 
 Run as `python -m ccrag.corpus.readers.isolated_child REQUEST`; the request is JSON with `file`,
 and the fields of `ReadLimits`. Writes `answer.json`: `documents` and `notes`, or `problem`
-and `line`. Its standard input says nothing: when it closes, the parent is gone.
+and `line`. Its standard input carries no data: when it closes, the parent has ended.
 """
 
 import os

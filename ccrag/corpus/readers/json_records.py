@@ -19,7 +19,7 @@ from ccrag.corpus.readers.source import NumberedRecord, RecordSource
 from ccrag.errors import InputError
 
 _NAME_ENDS = re.compile(rb'"\s*:')
-"""What stands after every name in JSON; never fewer than there are names."""
+"""The end of every name in JSON; there are never fewer matches than names."""
 
 
 def read_jsonl(source: RecordSource) -> Iterator[NumberedRecord]:
@@ -39,12 +39,12 @@ def read_jsonl(source: RecordSource) -> Iterator[NumberedRecord]:
 
 
 def _name_given_twice(line: bytes, fields: Mapping[str, object]) -> RecordError | None:
-    """Return what is wrong if a field has two values: the parser keeps the last in silence."""
+    """Return an error if a field has two values, of which the parser silently keeps the last."""
     if len(_NAME_ENDS.findall(line)) == len(fields):
-        return None  # as good as always, and quick to see
+        return None  # nearly always, and quick to find out
     names = (b'"%s"' % name.encode() for name in fields)
     if b"\\u" not in line and all(line.count(name) <= 1 for name in names):
-        return None  # what looked like a name lies deeper, or in a text
+        return None  # the match that is too many lies deeper, or in a text
     return _stands_twice(json.loads(line, object_pairs_hook=_object_of))
 
 
@@ -67,10 +67,10 @@ def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _stands_twice(item: object) -> RecordError | None:
-    """Return what is wrong with an object read by `_object_of`, if it names a field twice."""
+    """Return an error if an object read by `_object_of` names a field twice."""
     if not isinstance(item, _Conflicting):
         return None
-    return RecordError("syntax", f"the field {item.field!r} stands twice, with two values")
+    return RecordError("syntax", f"the field {item.field!r} occurs twice, with two values")
 
 
 def _why_not_json(line: bytes, error: orjson.JSONDecodeError, path: Path) -> RecordError:

@@ -1,8 +1,8 @@
 """
 LaTeX sources as Markdown: pandoc makes them HTML, which is read like any other page.
 
-What pandoc leaves to TeX is filled in on the way: the numbers of tables, figures and formulas, and
-what refers to them.
+Pandoc leaves some things to TeX, which are filled in here: the numbers of tables, figures and
+formulas, and the references to them.
 """
 
 import re
@@ -29,7 +29,7 @@ TIMEOUT_S = 120.0
 MAX_HEAP_MB = 2_048
 _TEMPLATE = Path(__file__).with_name("latex.html")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-"""What TeX fonts have glyphs for and XML no place."""
+"""Control characters: TeX fonts have glyphs for them, and XML forbids them."""
 _DELIMITERS = re.compile(r"^\s*\\[(\[]|\\[)\]]\s*$")
 _NUMBERED = re.compile(r"\\begin\{(equation|align|gather|multline|eqnarray|alignat|flalign)\}")
 _LABEL = re.compile(r"\\label\{([^{}]+)\}")
@@ -105,18 +105,18 @@ def _converted(source: str) -> tuple[str, Loss]:
     except subprocess.TimeoutExpired as error:
         raise RecordError("syntax", f"pandoc did not end within {TIMEOUT_S:g} s") from error
     if done.returncode != 0:
-        said = " ".join(_NO_FAULT.sub("", done.stderr.decode(errors="replace")).split())
-        raise RecordError("syntax", f"not LaTeX that pandoc can read: {said[:300]}")
+        reason = " ".join(_NO_FAULT.sub("", done.stderr.decode(errors="replace")).split())
+        raise RecordError("syntax", f"not LaTeX that pandoc can read: {reason[:300]}")
     skipped = _skipped(done.stderr.decode(errors="replace"))
     return f"<html><body>{_CONTROLS.sub('', done.stdout.decode())}</body></html>", skipped
 
 
-def _skipped(said: str) -> Loss:
+def _skipped(log: str) -> Loss:
     """
-    Return the words in commands and environments that pandoc does not know, from what it says.
+    Return the words in commands and environments that pandoc does not know, from its log.
     """
     count, where = 0, ""
-    for found in _SKIPPED.finditer(said):
+    for found in _SKIPPED.finditer(log):
         held, line = found[1], found[2]
         name = _COMMAND.match(held)
         if name is None or _WITHOUT_WORDS.fullmatch(name[1]) or _ONLY_TAG.fullmatch(held):
@@ -192,16 +192,16 @@ def _number_floats(root: etree._Element) -> Iterator[tuple[str, str]]:
 
 
 def _refer(root: etree._Element, labels: dict[str, str]) -> None:
-    """Fill references in: `ref` says the number alone, `autoref` and the like what it is too."""
+    """Fill references in: `ref` with the number alone, `autoref` and the like with its kind too."""
     for link in list(root.iter("a")):
         target = labels.get(link.get("data-reference", ""))
         if target is None:
             continue
         kind = link.get("data-reference-type", "ref")
         name, _, number = target.rpartition(" ")
-        said = {"eqref": f"({number})", "ref": number}.get(kind, f"{name or 'Equation'} {number}")
+        shown = {"eqref": f"({number})", "ref": number}.get(kind, f"{name or 'Equation'} {number}")
         del link[:]
-        link.text = said
+        link.text = shown
 
 
 def _cite(root: etree._Element) -> None:

@@ -96,13 +96,13 @@ class _Reading:
     bytes_left: int = field(default_factory=lambda: MAX_BYTES)
 
     def lines(self, source: str) -> Iterator[str]:
-        """Yield `source` piece by piece, parts in their places."""
+        """Yield `source` with the parts it reads in, each in its place."""
         for line in source.splitlines(keepends=True):
             comment = _COMMENT.search(line)
-            said = line[: comment.end() - 1] if comment else line
+            code = line[: comment.end() - 1] if comment else line
             at = 0
-            for found in _INPUT.finditer(said):
-                yield said[at : found.start()]
+            for found in _INPUT.finditer(code):
+                yield code[at : found.start()]
                 part = self._part((found["braced"] or found["bare"]).strip())
                 self.open.append(part)
                 yield from self.lines(self.decoded(self.bytes_of(part)))
@@ -167,19 +167,19 @@ def _unboxed(source: str, opening: str, arguments: int) -> str:
     if opening not in source:
         return source
     ends = _group_ends(source)
-    pieces: list[str] = []
+    parts: list[str] = []
     at = 0
     while (found := source.find(opening, at)) >= 0:
         groups = list(islice(_groups(source, found + len(opening) - 1, ends), arguments))
-        pieces.append(source[at:found])
+        parts.append(source[at:found])
         if len(groups) < arguments:  # another form of the command: left to pandoc
             at = found + len(opening)
-            pieces.append(opening)
+            parts.append(opening)
             continue
         start, end = groups[-1]
-        pieces.append(source[start + 1 : end - 1])
+        parts.append(source[start + 1 : end - 1])
         at = end
-    return "".join([*pieces, source[at:]])
+    return "".join([*parts, source[at:]])
 
 
 def _groups(source: str, at: int, ends: dict[int, int]) -> Iterator[tuple[int, int]]:

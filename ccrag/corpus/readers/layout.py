@@ -1,9 +1,9 @@
 """
 From lines with places to Markdown: headings, tables, code, paragraphs. Pure.
 
-All of it is by size, weight and place, which is all a PDF says. What typesetting does not mark is
-not found: a heading in the size and weight of the text is a paragraph, a table without gaps between
-its columns is text.
+All of it is by size, weight and place, for a PDF states nothing else. What typesetting does not
+mark is not found: a heading in the size and weight of the text is a paragraph, a table without gaps
+between its columns is text.
 """
 
 import re
@@ -19,12 +19,12 @@ from ccrag.corpus.readers.lines import Line, blank_between, join_words
 HEADING_SCALE = 1.1
 """A heading is larger than the text by this factor, or as large and bold."""
 PARAGRAPH_GAP = 1.35
-"""Distance of two lines, in units of the usual one, that parts paragraphs."""
+"""Distance of two lines, in units of the usual one, from which a new paragraph begins."""
 TEXT_SHARE = 0.3
 """Share of a file's characters that is set in the size of its text at least."""
 MAX_HEADING_CHARS = 120
 _MARKED = re.compile(r"#{1,6}\s|```|~~~|\|")
-"""What would be read as Markdown at the beginning of a paragraph."""
+"""The beginning of a paragraph that would be read as a mark of Markdown."""
 _NUMBERED = re.compile(r"(?:(?P<number>\d{1,2}(?:\.\d{1,2})*)[.:]?|(?:[A-Z]|[IVX]{1,5})[.:])\s+\S")
 CAPTION = re.compile(
     r"(?:Table|Figure|Fig\.|Algorithm|Listing)\s\d+[.:]|T(?:able|ABLE)\s[IVX]+\b|FIG\.\s\d+\."
@@ -66,7 +66,7 @@ def write_pages(pages: Sequence[Sequence[Line]]) -> tuple[str, tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """What is usual in a document."""
+    """The usual size, distance and type of a document's lines."""
 
     size: float
     bold: bool
@@ -78,7 +78,7 @@ class _Style:
     @classmethod
     def of(cls, lines: Sequence[Line]) -> "_Style":
         chars: Counter[tuple[float, bool]] = Counter()
-        # Code and tables tell the size of the text only where there is nothing else.
+        # Code and tables count for the size of the text only where there is nothing else.
         for line in [line for line in lines if not line.mono and not line.row] or lines:
             chars[line.size, line.bold] += len(line.text)
         size, bold = cls._of_text(chars)
@@ -162,7 +162,7 @@ def _kinds(lines: Sequence[Line], style: _Style) -> list[str]:
 
 
 def _parted(run: Sequence[_Placed], style: _Style, *, heading: bool) -> Iterator[list[_Placed]]:
-    """Yield paragraphs, or the headings that stand below one another."""
+    """Yield paragraphs, or the headings that follow one another."""
     part = [run[0]]
     for before, item in pairwise(run):
         if _parts(before, item, part[0].line, style, heading=heading):
@@ -191,7 +191,7 @@ def _parts(before: _Placed, item: _Placed, first: Line, style: _Style, *, headin
 
 
 class _Writer:
-    """Puts blocks into one text and keeps where each page's first line came to stand."""
+    """Join blocks to one text, and note where each page begins in it."""
 
     def __init__(self, style: _Style) -> None:
         self.style = style
@@ -231,7 +231,7 @@ class _Writer:
                 self._flow(block.lines)
 
     def _flow(self, lines: Sequence[_Placed]) -> None:
-        """Lines of one paragraph, parted words together again."""
+        """Write the lines of one paragraph, words that a line's end divides made whole."""
         before = None
         for item in lines:
             text = item.line.text

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ccrag.text.words import WIDE
 
 WIDE_GAP = 1.5
-"""Blank between two characters of a line, in units of the font's size, that parts table cells."""
+"""Blank between two characters, in units of the font's size, that separates table cells."""
 _LIGATURES = {
     "\uf0b7": "•",
     "\uf0a7": "•",
@@ -54,9 +54,9 @@ class Glyph(NamedTuple):
     right: float
     baseline: float
     hyphen: bool
-    """It is a hyphen that only parts a word at the end of a line."""
+    """True for a hyphen that only divides a word at the end of a line."""
     inked: bool
-    """There is something to be seen."""
+    """True if it can be seen: no blank, not invisible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Line:
     """One line of one column."""
 
     cells: tuple[str, ...]
-    """Its text, parted where gaps are wide."""
+    """Its text, split where gaps are wide."""
     size: float
     bold: bool
     mono: bool
@@ -87,7 +87,7 @@ def tidy(text: str) -> str:
 
 
 def has_meaning(character: str) -> bool:
-    """Return whether a font says what `character` is: it is no private or replaced one."""
+    """Tell whether `character` has a meaning: it is no private or replacement character."""
     return character in _LIGATURES or not (
         "\ue000" <= character <= "\uf8ff" or character >= "\U000f0000" or character in _MEANINGLESS
     )
@@ -115,7 +115,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def lines_of(glyphs: Iterable[Glyph]) -> list[Line]:
-    """Return the lines of a page in the order of its characters, pieces of one row joined."""
+    """Return the lines of a page in the order of its characters, parts of one row joined."""
     lines: list[Line] = []
     run: list[Glyph] = []
     for glyph in glyphs:
@@ -166,7 +166,7 @@ def _fills_line(before: str, after: str, gap: float) -> bool:
 
 
 def _side_by_side(lines: Sequence[Line]) -> list[Line]:
-    """Return pieces of one row, set one after the other, as one line of several cells."""
+    """Return parts of one row, set one after the other, as one line of several cells."""
     joined: list[Line] = []
     for line in lines:
         before = joined[-1] if joined else None

@@ -1,4 +1,4 @@
-"""What a reader makes of one file. Pure."""
+"""The result of reading one page file. Pure."""
 
 from typing import Literal, NamedTuple
 
@@ -9,9 +9,9 @@ class Loss(NamedTuple):
     """Something in a file that its reader did not turn into text."""
 
     kind: str
-    """What it was, e.g. "navigation", "pages without text", "bytes that are not windows-1252"."""
+    """Its kind, e.g. "navigation", "pages without text", "bytes that are not windows-1252"."""
     count: int  # type: ignore[assignment]  # hides the method of tuples
-    """How many of `unit`."""
+    """The number lost, in `unit`."""
     unit: LossUnit
     where: str = ""
     """The place in the file, e.g. "pages 2-9" or "byte 1,204"; empty if it is all over the file."""
@@ -23,15 +23,15 @@ class ReadPage(NamedTuple):
     """A file read as one document."""
 
     title: str
-    """What the file says of itself; empty if it does not."""
+    """The title that the file states; empty if it states none."""
     text: str
-    """Markdown: `#` headings, `|` tables, blocks parted by blank lines."""
+    """Markdown: `#` headings, `|` tables, blank lines between blocks."""
     pages: tuple[int, ...] = ()
     """Where each page starts in `text`; () for a format without pages."""
     words_in_file: int | None = None
     """
-    Words a person sees in the file, counted apart from how `text` was made: the load report holds
-    them against the words of `text`. None if the reader cannot tell.
+    Words a person sees in the file, counted independently of `text`: the load report compares them
+    with the words of `text`. None if the reader does not count them.
     """
     losses: tuple[Loss, ...] = ()
-    """What was left out, in the order of the file."""
+    """All that was left out, in the order of the file."""

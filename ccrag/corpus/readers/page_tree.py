@@ -1,5 +1,5 @@
 """
-How many pages the page tree of a PDF holds, whatever its `/Count` claims. Pure.
+The number of pages in the page tree of a PDF, whatever its `/Count` claims. Pure.
 
 pdfium believes `/Count` (PDF 1.7, 7.7.3.2): pages beyond it are not shown and not read. Only
 objects that lie plain in the file are looked at, not those packed in object streams.

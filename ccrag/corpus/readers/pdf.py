@@ -53,7 +53,7 @@ _NO_COMMENT = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_POPUP)
 
 @dataclass(slots=True)
 class _File:
-    """What was met while the pages of a file were read."""
+    """The pages of a file, and what was lost in reading them."""
 
     size: int
     """Bytes."""
@@ -126,9 +126,9 @@ def _open(data: bytes) -> pdfium.PdfDocument:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             problem = "locked: unlock it first (e.g. qpdf --decrypt --password=… in.pdf out.pdf)"
         elif error.err_code == raw.FPDF_ERR_SECURITY:
-            problem = "locked in a way that is not known: save it without protection first"
+            problem = "locked by an unknown method: save it without protection first"
         else:
-            problem = f"not a PDF that can be read (is it cut off?): {error}"
+            problem = f"not a PDF that can be read (is it incomplete?): {error}"
         raise RecordError("syntax", problem) from error
     pages = len(document)
     if 0 < pages <= MAX_PAGES:
@@ -298,7 +298,7 @@ def _pages_lost(kind: str, numbers: Iterable[int]) -> Loss:
 
 
 def _where(numbers: Iterable[int]) -> str:
-    """Name pages, counted from 0, as a reader counts them: "pages 2-9, 12"."""
+    """Return pages, counted from 0, as a reader names them: "pages 2-9, 12"."""
     runs = [
         [number + 1 for number, _ in run]
         for _, run in groupby(zip(sorted(numbers), count()), key=lambda item: item[0] - item[1])

@@ -1,4 +1,4 @@
-"""The lines of record files in UTF-8, bounded, or what encoding they are in instead."""
+"""The lines of record files in UTF-8, bounded, or errors that name their likely encoding."""
 
 import codecs
 import io
@@ -14,10 +14,10 @@ _BOM = codecs.BOM_UTF8
 
 def decode(data: bytes, *, path: Path | None = None) -> str:
     """
-    Return `data` as text: UTF-8, or what a byte order mark says.
+    Return `data` as text: in UTF-8, or in the encoding of its byte order mark.
 
     Raises:
-        RecordError: it is not; the message says what it looks like and how to convert it.
+        RecordError: it is in another encoding; the message names the likely one, and a conversion.
     """
     bom, encoding = bom_encoding(data)
     try:
@@ -82,7 +82,7 @@ class RecordLines:
                 yield self._checked(line)
 
     def _transcoded(self, encoding: str, target: str) -> Iterator[bytes]:
-        """Yield the lines as Python's text files part them: at LF, CRLF and CR."""
+        """Yield the lines as Python's text files split them: at LF, CRLF and CR."""
         wrapper = io.TextIOWrapper(self._file, encoding, newline="")
         try:
             while line := wrapper.readline(self.max_bytes + 1):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 SizeName = Literal["page", "pdf", "json", "record"]
 """A limit of `SizeLimits`, and of the settings `reading.max_…_mb`."""
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-"""Left out when a file's name is read; whether the file is packed, its first bytes tell."""
+"""Suffixes that are ignored in looking up the kind of a file; its bytes show if it is packed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Reader:
     """The first bytes of every such file: under the name of plain text it is refused."""
     is_whole: str | None = None
     """
-    Module and function that tell a document, by its bytes, from a part that other files read in;
+    Module and function that return False for the bytes of a file that is only a part of others;
     parts are left out of folders. None: every file is a document.
     """
     cells: bool = False
@@ -102,5 +102,5 @@ def unpacked_name(name: str) -> str:
 
 
 def data_suffix(path: Path) -> str:
-    """Return the suffix that tells the format, in lower case; that of a packed file is left out."""
+    """Return the suffix that names the format, in lower case: `.txt` of `A.TXT.gz`."""
     return Path(unpacked_name(path.name)).suffix.lower()

@@ -54,7 +54,7 @@ class Rule(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """Where a table stands."""
+    """The place of a table on its page."""
 
     left: float
     right: float
@@ -69,7 +69,7 @@ class _Box(NamedTuple):
         )
 
     def overlaps(self, other: "_Box") -> bool:
-        """Return whether a character could stand in both."""
+        """Tell whether a character could lie in both."""
         return (
             self.left - SAME_EDGE < other.right + SAME_EDGE
             and other.left - SAME_EDGE < self.right + SAME_EDGE
@@ -109,7 +109,7 @@ class _Row:
         return " ".join(word.text for word in self.words)
 
     def runs(self) -> list[list[_Word]]:
-        """Its words, parted where more than a blank parts them."""
+        """Return its words, grouped where more than a blank is between them."""
         runs: list[list[_Word]] = []
         edge, mono = -inf, False
         for word in self.words:
@@ -177,11 +177,11 @@ def _tables(bands: Sequence[_Box], rows: Sequence[Sequence[_Row]]) -> Iterator[_
 
 def _apart(heights: Iterable[float]) -> list[float]:
     """Return `heights`, falling, of each double rule the upper."""
-    kept: list[float] = []
+    single: list[float] = []
     for height in heights:
-        if not kept or kept[-1] - height > DOUBLE_RULE:
-            kept.append(height)
-    return kept
+        if not single or single[-1] - height > DOUBLE_RULE:
+            single.append(height)
+    return single
 
 
 def _same_width(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
@@ -263,7 +263,7 @@ def _word(run: Sequence[Glyph], *, parted: bool) -> _Word:
 
 
 def _table(rows: Sequence[_Row], box: _Box) -> list[Line] | None:
-    """Return the lines of a table; None for text that only stands between rules."""
+    """Return the lines of a table; None for text that merely lies between rules."""
     edges = _column_edges(rows)
     if len(rows) < 2 or not edges:
         return None
@@ -289,12 +289,13 @@ def _joined(above: str, below: str) -> str:
 
 
 def _line(row: _Row, cells: Sequence[str], box: _Box) -> Line:
-    told = tuple(map(tidy, cells))
-    return Line(told, round(row.size, 1), False, False, box.left, box.right, row.baseline, row=True)
+    texts = tuple(map(tidy, cells))
+    size = round(row.size, 1)
+    return Line(texts, size, False, False, box.left, box.right, row.baseline, row=True)
 
 
 def _column_edges(rows: Sequence[_Row]) -> list[float]:
-    """Return where columns part: the middles of strips that are blank in nearly all rows."""
+    """Return the edges of columns: the middles of strips that are blank in nearly all rows."""
     covered: Counter[int] = Counter()
     for row in rows:
         runs = row.runs()

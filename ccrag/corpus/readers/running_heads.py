@@ -29,7 +29,7 @@ from typing import NamedTuple
 from ccrag.corpus.readers.lines import Line
 
 WINDOW = 4
-"""How many pages before and after a page are compared with it: left and right pages differ."""
+"""Pages before and after a page that are compared with it: left and right pages differ."""
 MAX_ROWS = 3
 """Rows at each edge that may be heads."""
 SAME_PLACE = 1.5
@@ -64,7 +64,7 @@ class _Edge(NamedTuple):
     numbers: frozenset[int]
     """Its numbers, each minus that of the page."""
     end_numbers: frozenset[int]
-    """Those of them that stand at its beginning or end."""
+    """Those of its numbers that are at its beginning or end."""
     apart: bool
     """The next row towards the text is farther away than usual."""
 
@@ -118,8 +118,8 @@ def part_running_heads(
     heads = _find_heads(sides, largest)
     heads |= _repeat_titles(sides, pages, heads)
     gone = {id(line) for side in sides for line in _peel(side, heads)}
-    kept = [[line for line in lines if id(line) not in gone] for lines in pages]
-    return kept, [[line for line in lines if id(line) in gone] for lines in pages]
+    text = [[line for line in lines if id(line) not in gone] for lines in pages]
+    return text, [[line for line in lines if id(line) in gone] for lines in pages]
 
 
 def _in_rows(lines: Sequence[Line]) -> list[list[Line]]:
@@ -252,7 +252,7 @@ def _is_page_number(edge: _Edge, best: Mapping[int, int]) -> bool:
 def _repeat_titles(
     sides: Sequence[_Side], pages: Sequence[Sequence[Line]], heads: Set[int]
 ) -> set[int]:
-    """Return the `id` of each line that stands where heads do and repeats a title of the file."""
+    """Return the `id` of each line at the place of heads that repeats a title of the file."""
     in_place = {
         id(edge.line): edge.line
         for side in sides
@@ -276,7 +276,7 @@ def _words(line: Line) -> str:
 
 
 def _peel(side: _Side, heads: Set[int]) -> Iterator[Line]:
-    """Yield the heads that only heads part from the edge of their page."""
+    """Yield the heads with nothing but heads between them and the edge of their page."""
     for rows in side.rows:
         waiting: list[Line] = []
         for row in rows:

@@ -1,4 +1,4 @@
-"""What a reader is given: a whole file, or a file of records to be read one at a time."""
+"""The input of a reader: a whole file, or a file of records to be read one at a time."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -99,7 +99,11 @@ def test_folders_are_read_in_sorted_order(write: Write, tmp_path: Path) -> None:
         ("d.json", '"text"', "expected a JSON list"),
         ("d.json", '{"id": 1}\n{"id": 2}', r"d\.json:2: not valid JSON.*\.jsonl file"),
         ("d.json", b'[{"id": "\xff"}]', "not UTF-8: byte 0xff"),
-        ("d.csv", "id;text\n1;x\n", r"d\.csv:1: the header is one cell, 'id;text': commas part"),
+        (
+            "d.csv",
+            "id;text\n1;x\n",
+            r"d\.csv:1: the header is one cell, 'id;text': commas separate cells",
+        ),
         ("d.csv", "id,id\n1,2\n", r"d\.csv:1: the header names 'id' twice"),
         ("d.csv", b"id,\xff\n1,2\n", r"d\.csv:1: not UTF-8"),
     ],

@@ -202,9 +202,9 @@ def test_lines_are_read_however_they_are_parted(tmp_path: Path, content: str) ->
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"id": 1, "text": "a", "text": "b"}', "the field 'text' stands twice, with two values"),
-        ('{"id": 1, "te\\u0078t": "a", "text": "b"}', "the field 'text' stands twice"),
-        ('{"id": 1, "text" : "a", "text" : "b"}', "the field 'text' stands twice"),
+        ('{"id": 1, "text": "a", "text": "b"}', "the field 'text' occurs twice, with two values"),
+        ('{"id": 1, "te\\u0078t": "a", "text": "b"}', "the field 'text' occurs twice"),
+        ('{"id": 1, "text" : "a", "text" : "b"}', "the field 'text' occurs twice"),
         ('{"id": 1, "text": "a"} {"id": 2}', "not valid JSON"),
         ('{"id": 1e3, "text": "a"}', r"got the number 1000\.0; put it in quotes"),
         ('{"id": 123456789012345678901234567890}', "put it in quotes"),

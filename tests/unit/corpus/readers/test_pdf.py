@@ -71,7 +71,7 @@ def test_blank_pages_and_text_over_pictures_are_no_loss() -> None:
     [
         (MISSING_PAGE, "none of its pages can be read .*: repair it"),
         (b"no pdf", "not a PDF that can be read"),
-        (pdf_of([BODY])[:300], "not a PDF that can be read .is it cut off"),
+        (pdf_of([BODY])[:300], "not a PDF that can be read .is it incomplete"),
         (pdf_of([], pages="/Kids [] /Count 0"), "not a PDF that can be read|no pages"),
         (pdf_of([""]), "holds no text"),
         (pdf_of([WHOLE_PAGE] * 3, page=WITH_IMAGE, others=[IMAGE]), "is it scanned"),
@@ -85,7 +85,7 @@ def test_blank_pages_and_text_over_pictures_are_no_loss() -> None:
         ),
         (
             pdf_of([BODY], trailer="/Encrypt << /Filter /Other /V 9 >> /ID [(a) (b)]"),
-            "locked in a way that is not known",
+            "locked by an unknown method",
         ),
     ],
 )
