@@ -53,7 +53,7 @@ _STARTS: tuple[tuple[BlockKind, re.Pattern[str]], ...] = (
     ),
     ("list", re.compile(r"(?:[-*+•◦‣]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")),
 )
-"""What the first line of a block looks like, its indentation left out; the first that fits."""
+"""Patterns of a block's first line, without its indentation; the first that fits counts."""
 _ENDS: dict[str, re.Pattern[str]] = {
     "```": re.compile(r"\s*`{3,}\s*$"),
     "~~~": re.compile(r"\s*~{3,}\s*$"),
@@ -62,7 +62,7 @@ _ENDS: dict[str, re.Pattern[str]] = {
     "\\begin": re.compile(r".*\\end\{"),
     "<table": re.compile(r".*</table>", re.IGNORECASE),
 }
-"""How the last line of a block looks that began so; until then blank lines are part of it."""
+"""Patterns of the last line of a block that began so; until then blank lines are part of it."""
 _TABLE_ROW = re.compile(r"\s*(?:\||\+[-=])")
 _ANYTHING = re.compile(r"")
 _RULED = re.compile(r"={2,}(?: +={2,})+$")
@@ -153,7 +153,7 @@ def _begun_after(kind: BlockKind | None, line: str) -> BlockKind | None:
 
 
 def _opening_of(line: str, kind: BlockKind) -> str | None:
-    """Return what of `line` opens a block that blank lines do not end."""
+    """Return the start of `line` if it opens a block that blank lines do not end, else None."""
     if kind not in ("code", "formula", "table"):
         return None
     return next((opening for opening in _ENDS if line.lower().startswith(opening)), None)

@@ -25,7 +25,7 @@ MAX_TERMS = 65_536
 """Values one `terms` clause takes (`index.max_terms_count`); more are split over several."""
 
 MAX_ID_BYTES = 512
-"""Of an OpenSearch `_id`; what is longer is the beginning of none."""
+"""The longest `_id` of OpenSearch; a longer string is the beginning of none."""
 
 MAX_TOKENS = 400
 """

@@ -21,7 +21,7 @@ MAX_FAILURES = 100
 RESPONSE_FIELDS = "errors,items.*._id,items.*._index,items.*.status,items.*.error"
 CONFLICT, NOT_FOUND = 409, 404
 _TOO_LARGE = (429, 413, "N/A")
-"""Of a request with one large item; "N/A": the engine closed the connection while it was sent."""
+"""Statuses of a request with one item too large; "N/A": the engine closed the connection."""
 
 
 @dataclass(slots=True)

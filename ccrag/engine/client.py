@@ -28,7 +28,7 @@ from ccrag.errors import ConfigError, EngineDownError, EngineError, InputError
 from ccrag.types import JSON
 
 Client = OpenSearch
-"""What others hold without importing the library it comes from."""
+"""The client's type for modules that do not import its library."""
 Notify = Callable[[str], None]
 
 

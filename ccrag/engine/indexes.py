@@ -122,7 +122,7 @@ class IndexPart:
 
     kind: IndexKind
     spec: str
-    """What it was built by; empty for documents."""
+    """Name of its index spec or grouping; empty for documents."""
     index: str
     items: int
     bytes: int
@@ -131,7 +131,7 @@ class IndexPart:
     built_by: str
     """The version of ccrag."""
     is_current: bool
-    """Whether this version can open and change it."""
+    """True if this version can open and change it."""
 
 
 @dataclass(frozen=True, slots=True)

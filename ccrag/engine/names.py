@@ -52,7 +52,7 @@ class IndexSpec:
     k1: float
     b: float
     vectors: VectorMode | None = None
-    """How vectors are stored; None stores none."""
+    """The form in which vectors are stored; None stores none."""
     needs_encoder: bool = False
     """True if chunking or vectors depend on an encoder."""
     encoder: tuple[tuple[str, str], ...] = ()

@@ -25,7 +25,7 @@ SourceFields = Sequence[str] | JSON | bool
 MAX_COLLECTIONS = 10_000
 POLL_S = 0.2
 WRITING_ENDS_S = 60.0
-"""How long a request of a process that was killed may go on writing."""
+"""The longest time that a request of a killed process may go on writing."""
 
 
 @dataclass(frozen=True, slots=True)

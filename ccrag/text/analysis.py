@@ -80,7 +80,7 @@ def runs(text: str) -> list[str]:
         if word.isascii():
             found.append(word)
         else:
-            found.extend(piece for piece in _CJK_RUN.split(word) if piece)
+            found.extend(run for run in _CJK_RUN.split(word) if run)
     return found
 
 
@@ -124,8 +124,8 @@ def budget_words(text: str) -> int:
     """
     Return how many words `text` counts against a budget.
 
-    The larger of its white-space pieces (what the shared tasks count) and its `words`, so that a
-    Chinese paragraph is not one word and a formula is not none.
+    The larger of its runs between white space (what the shared tasks count) and its `words`: so a
+    Chinese paragraph is not one word, and a formula is not none.
     """
     return max(len(text.split()), len(words(text)))
 
@@ -159,10 +159,10 @@ def _bigrams(run: str) -> list[str]:
 
 def content_parts(parts: Sequence[WeightedText]) -> tuple[WeightedText, ...]:
     """Return `parts` without stop words and without parts of nothing else, or as they are."""
-    kept = (
+    others = (
         WeightedText(
             " ".join(word for word in runs(part.text) if word not in STOP_WORDS), part.weight
         )
         for part in parts
     )
-    return tuple(part for part in kept if part.text) or tuple(parts)
+    return tuple(part for part in others if part.text) or tuple(parts)

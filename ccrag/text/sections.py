@@ -31,7 +31,7 @@ _RAW = (
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
     (re.compile(r"<![A-Za-z]"), re.compile(">")),
 )  # fmt: skip
-"""How HTML blocks that reach to a mark start, and that mark; to the end of the text without it."""
+"""Starts of HTML blocks that reach to a mark, and the mark; to the end of the text without it."""
 _BLOCK_TAG = re.compile(
     r"</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd"
     r"|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]"
@@ -54,15 +54,15 @@ _FRONT_MATTER = re.compile(
     re.MULTILINE,
 )
 _DIRECTIVE = re.compile(r"^\.\. [\w:+-]+::", re.MULTILINE)
-"""What reStructuredText has and Markdown has not: there, `#` starts comments in code only."""
+"""A mark of reStructuredText, which Markdown lacks: there, `#` starts comments in code only."""
 _CLOSING_HASHES = re.compile(r"[ \t]\#+$")
 _SPACE = re.compile(r"\s*")
 _NOT_A_TITLE = re.compile(r"[|>]|[-*+•][ \t]|\#{1,6}[ \t]|.*\S(?:\t| {3,})\S")
 """Table rows, quotes, list items, other headings, and columns set apart by wide gaps."""
 _LEVELS = {"=": 1, "-": 2}
-"""Of underlines, in Markdown."""
+"""Levels of headings by their underlines, in Markdown."""
 MAX_TITLE_CHARS = 200
-"""Of a title above an underline shorter than it; longer lines are paragraphs over a rule."""
+"""The longest title above an underline shorter than it; longer lines are paragraphs over a rule."""
 
 
 class Heading(NamedTuple):
@@ -76,7 +76,7 @@ class Heading(NamedTuple):
 
 
 class FrontMatter(NamedTuple):
-    """What a Markdown file says of itself before its text."""
+    """The block of fields that a Markdown file may have before its text."""
 
     kind: str
     """"yaml" or "toml"."""

@@ -42,7 +42,7 @@ _REACH = 48
 
 @cache
 def _abbreviations() -> frozenset[str]:
-    """Return what nupunkt knows as abbreviations: lower case, without the last full stop."""
+    """Return the abbreviations of nupunkt: lower case, without the last full stop."""
     import nupunkt  # here, because it takes a tenth of a second
 
     return nupunkt.load("default").abbreviations
@@ -90,7 +90,7 @@ def _starts_anew(word: str) -> bool:
 
 
 def _as_follower(after: str) -> str:
-    """As much of the following word as nupunkt looks at, so that its answers can be kept."""
+    """Return the beginning of the following word that nupunkt looks at, as the key of a cache."""
     first = after[0]
     if first in _BY_ITSELF:
         return first

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 TokenCounter = Callable[[str], int]
-"""How many tokens a text has; counts of a text's parts may add up to a few more."""
+"""A function that counts the tokens of a text; counts of its parts may add up to a few more."""
 
 LONGEST_WHOLE = 7
 """Longer words are counted as several tokens."""

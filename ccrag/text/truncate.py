@@ -1,4 +1,4 @@
-"""Foreign text in messages and labels, cut to what can be read at a glance. Pure."""
+"""Foreign text in messages and labels, truncated to what can be read at a glance. Pure."""
 
 SHOWN_CHARS = 60
 

@@ -19,7 +19,7 @@ Group = tuple[DocId, ...]
 
 class LinkGraph:
     """
-    What grouping needs of a collection: sizes, links and versions, never texts.
+    The sizes, links and versions of a collection, from which groups are made; no texts.
 
     Fill it with `add`, in any order. A link from one document to another counts once; links to
     documents that are never added, and to the document itself, do not count.

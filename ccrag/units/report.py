@@ -1,4 +1,4 @@
-"""What a grouping looks like: how many units, how large, and how many links stay inside. Pure."""
+"""Figures about a grouping: how many units, how large, how many links stay inside. Pure."""
 
 from array import array
 from collections import Counter
@@ -10,7 +10,7 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 class UnitReport:
-    """Takes the parts of a collection one by one; keeps ids and numbers, no texts."""
+    """Figures about the parts of a collection, added one document at a time; holds no texts."""
 
     def __init__(self, *, max_tokens: int) -> None:
         self._max_tokens = max_tokens

@@ -2,8 +2,8 @@
 Units of a collection: documents, or parts of them, that are read together. Reads one grouping file;
 else pure.
 
-`make_units` looks at the whole collection first and then tells every document's place in a unit.
-Four ways to group stand behind one interface, `Units`. No text is kept.
+`make_units` looks at the whole collection first, and then gives every document's place in a unit.
+Four groupings share one interface, `Units`. No text is held in memory.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ ReadDocuments = Callable[[], Iterable[Document]]
 
 @dataclass(frozen=True, slots=True)
 class UnitRules:
-    """What units depend on, apart from the documents."""
+    """All that units depend on, apart from the documents."""
 
     grouping: Literal["links", "document", "sections", "file"]
     max_tokens: int
@@ -224,11 +224,13 @@ def _from_file(documents: ReadDocuments, rules: UnitRules) -> list[Group]:
             if doc_id not in versions:
                 raise at(place, InputError(f"document {doc_id!r} is not in the collection"))
             if doc_id in seen:
-                raise at(place, InputError(f"document {doc_id!r} stands in two units"))
+                raise at(place, InputError(f"document {doc_id!r} is in two units"))
             seen.add(doc_id)
         named = [versions[doc_id] for doc_id in doc_ids if versions[doc_id] is not None]
         if len(set(named)) < len(named) and not rules.versions_together:
-            problem = "holds two versions of one document; part them, or set units.versions=marked"
+            problem = (
+                "holds two versions of one document; separate them, or set units.versions=marked"
+            )
             raise at(place, InputError(problem))
         groups.append(doc_ids)
     return groups

@@ -12,8 +12,8 @@ from ccrag.corpus.readers.html_tokens import BLOCKS
 
 MAX_DEPTH = 500
 """
-The deepest nesting that is left in a page that nests deeper than libxml2 reads
-(2,048): below this depth the tags go, the text stays.
+The depth to which the tags of a page are used if it nests deeper than libxml2 reads (2,048);
+below it, tags are ignored and the text stays.
 """
 MAX_FRAMES = 3
 """Pages inside pages (`<iframe srcdoc>`) that are opened."""

@@ -102,7 +102,8 @@ def _csv_rows(source: RecordSource, lines: RecordLines) -> Iterator[NumberedReco
         if header is None:
             header = _checked_header(row, RecordPlace(path, number))
             if len(header) == 1 and (other := set(header[0]) & {";", "\t"}):
-                problem = f"the header is one cell, {header[0]!r}: commas separate cells, not {other.pop()!r}"
+                cell = f"the header is one cell, {header[0]!r}"
+                problem = f"{cell}: commas separate cells, not {other.pop()!r}"
                 raise InputError(problem, path=path, line=number)
             continue
         if doubt is not None and lines.number > number and _has_swallowed(row):

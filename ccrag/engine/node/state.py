@@ -1,4 +1,4 @@
-"""What is written down about a node: the state file in its data folder, and the lock beside it."""
+"""The record of a node: the state file in its data folder, and the lock beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ccrag.errors import NodeError
 STATE_FILE = "node.json"
 LOCK_FILE = "node.lock"
 SECRET_FILE = "node.secret"  # noqa: S105 - a name
-"""What every request to the node has to hold; made at each start, for its owner's eyes only."""
+"""The secret of every request to the node; made at each start, readable by its owner only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def test_a_grouping_file_is_followed_in_its_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("records", "message"),
     [
-        ([{"doc_ids": ["a"]}, {"doc_ids": ["b", "a"]}], r"g.jsonl:2: document 'a' stands in two"),
+        ([{"doc_ids": ["a"]}, {"doc_ids": ["b", "a"]}], r"g.jsonl:2: document 'a' is in two"),
         ([{"doc_ids": ["zz"]}], r"g.jsonl:1: document 'zz' is not in the collection"),
         ([{"doc_ids": ["b", "c"]}], r"g.jsonl:1: holds two versions of one document"),
         ([{"ids": ["b"]}], r"g.jsonl:1: no list of documents; expected one of doc_ids"),

@@ -1,4 +1,4 @@
-"""How the indices that serve a name were built, so that documents to be added go the same way."""
+"""How existing indices were built, so that documents to be added are treated the same."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ LoadEncoder = Callable[[EncoderSettings], Encoder]
 
 @dataclass(frozen=True, slots=True)
 class PassageBuild:
-    """How the passages of an index were made."""
+    """The settings and encoder that the passages of an index were made with."""
 
     chunking: ChunkingSettings
     encoder: Encoder | None
@@ -38,7 +38,7 @@ class PassageBuild:
 
 @dataclass(frozen=True, slots=True)
 class UnitBuild:
-    """How the units of an index were made."""
+    """The rules and token counter that the units of an index were made with."""
 
     rules: UnitRules
     count: TokenCounter
@@ -48,13 +48,13 @@ class UnitBuild:
 
 @dataclass(frozen=True, slots=True)
 class ExistingBuilds:
-    """How every index of a name was made."""
+    """The builds of every index of a name."""
 
     passages: dict[str, PassageBuild]
     """By alias."""
     units: list[tuple[Stored, UnitBuild]]
     dropped: list[Stored]
-    """Units of a grouping file, which may name what is deleted: they cannot be kept up."""
+    """Units of a grouping file, which may name deleted documents: they cannot be updated."""
 
 
 def candidate_settings(given: Iterable[Settings]) -> Iterator[Settings]:
@@ -81,7 +81,7 @@ def existing_builds(
         for_adding: documents will be added, which may need an encoder; False: only deleted.
 
     Raises:
-        IndexMismatchError: an index spec cannot be kept up; says which and what to give.
+        IndexMismatchError: an index cannot be updated; the message says which and what to give.
         ModelError: a model cannot be had.
     """
     passages: dict[str, PassageBuild] = {}
