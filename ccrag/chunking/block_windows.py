@@ -164,16 +164,9 @@ def _windows(
     for group in groups:
         if window and group.end - window[0].start > max_chars:
             yield window
-            window = _overlap(window, group, max_chars=max_chars, overlap_chars=overlap_chars)
+            # The next passage repeats the sentences before it that are short enough and fit.
+            first = max(group.end - max_chars, group.start - overlap_chars)
+            window = [sentence for sentence in window if sentence.start >= first]
         window = [*window, *group.sentences]
     if window:
         yield window
-
-
-def _overlap(
-    window: Sequence[Span], group: _Group, *, max_chars: int, overlap_chars: int
-) -> list[Span]:
-    """Return the last sentences of `window` that may stand before `group` once more."""
-    room = group.end - max_chars
-    first = max(room, group.start - overlap_chars)
-    return [sentence for sentence in window if sentence.start >= first]

@@ -8,7 +8,7 @@ then sentences of their own. Documents that are passages already are left whole.
 from collections.abc import Iterator, Sequence
 
 from ccrag.chunking.chunks import SentenceChunker, passages_of, sentences_by_section
-from ccrag.types import Document, Passage, SectionPath, Span
+from ccrag.types import Document, Passage, Span
 
 CHUNKER_VERSION = 2
 """Part of an index's fingerprint: raise it when the same text would give other passages."""
@@ -62,7 +62,12 @@ def window_passages(
         max_words: cap of a passage, by `passage_words`.
         edges: citation edges that touch the document, copied to each passage.
     """
-    runs = _runs(document.text, max_words=max_words, overlap=overlap_sentences)
+    chunker = SentenceChunker(document.text, max_words=max_words)
+    runs = (
+        (path, window)
+        for path, sentences in sentences_by_section(document.text)
+        for window in _windows(sentences, chunker, max_words=max_words, overlap=overlap_sentences)
+    )
     return passages_of(document, runs, edges=edges)
 
 
@@ -75,12 +80,3 @@ def whole_passages(document: Document, *, edges: int = 0) -> list[Passage]:
     sections = sentences_by_section(document.text)
     sentences = [sentence for _, found in sections for sentence in found]
     return passages_of(document, [((), sentences)] if sentences else (), edges=edges)
-
-
-def _runs(
-    text: str, *, max_words: int, overlap: int
-) -> Iterator[tuple[SectionPath, Sequence[Span]]]:
-    chunker = SentenceChunker(text, max_words=max_words)
-    for path, sentences in sentences_by_section(text):
-        for window in _windows(sentences, chunker, max_words=max_words, overlap=overlap):
-            yield path, window

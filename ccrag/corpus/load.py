@@ -26,15 +26,6 @@ from ccrag.types import Document
 ErrorMode = Literal["stop", "skip"]
 
 
-def _page(file: SourceFile, report: LoadReport, sizes: SizeLimits) -> Document | RecordError:
-    try:
-        document, page = read_page(file, sizes=sizes)
-    except RecordError as error:
-        return error
-    report.add_page(file.path, page)
-    return document
-
-
 def _records(
     path: Path, report: LoadReport, sizes: SizeLimits
 ) -> Iterator[tuple[int, Document | RecordError]]:
@@ -85,7 +76,13 @@ def _documents_in(
 ) -> Iterator[tuple[int, Document | RecordError]]:
     """Yield the documents of one file, or what is wrong with them, after their numbers."""
     if is_page(file.path):
-        yield 1, _page(file, report, sizes)
+        try:
+            document, page = read_page(file, sizes=sizes)
+        except RecordError as error:
+            yield 1, error
+            return
+        report.add_page(file.path, page)
+        yield 1, document
         return
     number = 0
     try:

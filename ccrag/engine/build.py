@@ -28,7 +28,7 @@ from ccrag.engine.names import (
     passages_alias,
     units_alias,
 )
-from ccrag.engine.stored import Stored, clear_leftovers, stored_indices
+from ccrag.engine.stored import clear_leftovers, stored_indices
 from ccrag.engine.templates import IndexKind, put_templates, vector_template
 from ccrag.errors import EngineError
 from ccrag.types import JSON, DocId, Document, Passage, UnitPart
@@ -126,7 +126,7 @@ def build(
     """
     targets = _targets(plan)
     documents, passages = targets[:2]
-    missing = [target for target in targets if not _is_complete(client, target)]
+    missing = [target for target in targets if target.index not in _behind(client, target.alias)]
     counts: dict[str, WriteCounts] = {}
     clear_leftovers(client, plan.name, keep=[target.index for target in targets])
     if missing:
@@ -199,10 +199,6 @@ def document_action(item: ChunkedDocument, index: str) -> JSON:
     """Create a document."""
     source = document_source(item.document, edges=item.edges, cites=item.cites, digest=item.digest)
     return {"_op_type": "create", "_index": index, "_id": item.document.doc_id, **source}
-
-
-def _is_complete(client: OpenSearch, target: Target) -> bool:
-    return target.index in _behind(client, target.alias)
 
 
 def create_index(
@@ -295,16 +291,17 @@ def _switch(client: OpenSearch, plan: BuildPlan, targets: Sequence[Target]) -> b
     if not add:
         return False
     keep = {target.index for target in targets}
-    old = [i for i in serving if i.index not in keep and _is_replaced(i, plan.corpus, add)]
+    added = {target.alias for target in add}
+    old = [
+        item
+        for item in serving
+        if item.index not in keep and (item.meta["corpus"] != plan.corpus or item.alias in added)
+    ]
     actions: list[JSON] = [{"add": {"index": t.index, "alias": t.alias}} for t in add]
     actions += [{"remove_index": {"index": item.index}} for item in old]
     with engine_errors("switch the aliases"):
         client.indices.update_aliases(body={"actions": actions})
     return True
-
-
-def _is_replaced(item: Stored, corpus: str, targets: Sequence[Target]) -> bool:
-    return item.meta["corpus"] != corpus or item.alias in {target.alias for target in targets}
 
 
 def _behind(client: OpenSearch, alias: str) -> list[str]:

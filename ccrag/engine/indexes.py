@@ -67,15 +67,11 @@ def list_indexes(client: OpenSearch) -> list[ListedIndex]:
             if found := _PASSAGES.fullmatch(alias) or _UNITS.fullmatch(alias):
                 specs.setdefault(found[1], []).append(found[2])
             elif found := _DOCUMENTS.fullmatch(alias):
-                counts[found[1]] = _documents(index)
+                counts[found[1]] = int(index["mappings"]["_meta"]["documents"])
     return [
         ListedIndex(name, counts[name], tuple(sorted(specs.get(name, ()))))
         for name in sorted(counts)
     ]
-
-
-def _documents(index: Mapping[str, Any]) -> int:
-    return int(index["mappings"]["_meta"]["documents"])
 
 
 def find_documents(
@@ -93,11 +89,11 @@ def find_documents(
 
     Args:
         index: of documents, concrete or an alias.
-        after: what the page before said.
+        after: `ListedPage.after` of the page before.
 
     Raises:
         IndexMissingError: there is no such index.
-        EngineError: the engine failed, or `after` is not what a page said.
+        EngineError: the engine failed, or `after` is not that of a page.
     """
     body = bodies.documents_body(text.strip(), candidates, size=size + 1, after=after)
     with engine_errors(f"list the documents of {index}"):
@@ -108,12 +104,9 @@ def find_documents(
     hits = answer["hits"]["hits"]
     places = ((hit["_id"], hit["_source"].get("collection")) for hit in hits)
     check_closure("a list of documents", candidates, places)
-    shown = tuple(_listed(hit["_source"]) for hit in hits[:size])
+    sources = (hit["_source"] for hit in hits[:size])
+    shown = tuple(Listed(s["doc_id"], s["title"], s.get("date")) for s in sources)
     return ListedPage(shown, tuple(hits[size - 1]["sort"]) if len(hits) > size else None)
-
-
-def _listed(source: Mapping[str, Any]) -> Listed:
-    return Listed(source["doc_id"], source["title"], source.get("date"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from opensearchpy import OpenSearch
 
@@ -46,8 +45,11 @@ def _checked(client: OpenSearch, index: str, bodies: Sequence[JSON], *, dfs: boo
         responses = _send(client, index, [bodies[at] for at in waiting], dfs=dfs)
         for at, response in zip(waiting, responses, strict=True):
             slots[at] = _check(response)
+        # A full queue is empty again soon; a reason that lasts would only be met again.
         waiting = [
-            at for at, response in zip(waiting, responses, strict=True) if _is_refused(response)
+            at
+            for at, response in zip(waiting, responses, strict=True)
+            if response.get("status") == 429 and not lasts(response)
         ]
         if not waiting:
             break
@@ -68,10 +70,6 @@ def _send(client: OpenSearch, index: str, bodies: Sequence[JSON], *, dfs: bool) 
         answer = client.msearch(body=b"\n".join(lines).decode() + "\n")
     responses: list[JSON] = answer["responses"]
     return responses
-
-
-def _is_refused(response: dict[str, Any]) -> bool:
-    return response.get("status") == 429 and not lasts(response)
 
 
 def _check(response: JSON) -> Slot:

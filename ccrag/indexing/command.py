@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from ccrag.config import Settings, SettingsSource
+from ccrag.config import Settings
 from ccrag.indexing.spec import index_spec
 from ccrag.models.encoder import missing_extra
 
@@ -27,19 +27,20 @@ def index_command(name: str, pipelines: Sequence[Settings] | Settings) -> str:
     for settings in wanted:
         source = settings.source
         given = source.pipeline or settings.name
-        named = groups.setdefault(_kept(source), [])
+        needed = (item for item in source.overrides if not item.strip().startswith(UNNEEDED))
+        named = groups.setdefault(tuple(map(_without_secret, needed)), [])
         if given not in named:
             named.append(given)
         extra = missing_extra(settings.encoder) if index_spec(settings).needs_encoder else None
         if extra is not None:
             installs[extra] = None
-    commands = [_command(name, named, overrides) for overrides, named in groups.items()]
+    commands = []
+    for overrides, named in groups.items():
+        options = ["--index", name, "--pipeline", ",".join(named)]
+        for override in overrides:
+            options += ["--set", override]
+        commands.append(f"ccrag index PATH... {shlex.join(options)}")
     return " && ".join((*installs, *commands))
-
-
-def _kept(source: SettingsSource) -> tuple[str, ...]:
-    needed = (item for item in source.overrides if not item.strip().startswith(UNNEEDED))
-    return tuple(map(_without_secret, needed))
 
 
 def _without_secret(override: str) -> str:
@@ -49,10 +50,3 @@ def _without_secret(override: str) -> str:
     key, _, _ = override.partition("=")
     is_secret = key.rpartition(".")[2].strip().lower() in SECRETS
     return f"{key}=..." if is_secret else override
-
-
-def _command(name: str, pipelines: Sequence[str], overrides: Sequence[str]) -> str:
-    options = ["--index", name, "--pipeline", ",".join(pipelines)]
-    for override in overrides:
-        options += ["--set", override]
-    return f"ccrag index PATH... {shlex.join(options)}"

@@ -111,7 +111,10 @@ class CachedEncoder:
         with self._lock:
             unknown = {key: text for key, text in by_key.items() if key not in before}
             known = before | self._encode_unknown(unknown, prefix)
-            self._count(known, cached=len(before))
+            self.counts.cached += len(before)
+            self.counts.encoded += len(known) - len(before)
+            self.counts.truncated += sum(vector.truncated for vector in known.values())
+            self._on_progress(self.counts.total)
         row_of = {key: row for row, key in enumerate(known)}
         rows = np.frombuffer(b"".join(cached.vector for cached in known.values()), dtype="<f4")
         return Encoded(
@@ -128,8 +131,10 @@ class CachedEncoder:
         for first in range(0, len(ordered), TEXTS_PER_CALL):
             keys = ordered[first : first + TEXTS_PER_CALL]
             done = self.counts.total + first
+            # Tokenizers refuse lone surrogates: they become "?".
+            well_formed = [texts[key].encode("utf-8", "replace").decode("utf-8") for key in keys]
             output = self.model.encode(
-                [_well_formed(texts[key]) for key in keys],
+                well_formed,
                 prefix=prefix,
                 on_progress=partial(self._report, done),
             )
@@ -160,16 +165,3 @@ class CachedEncoder:
 
     def _report(self, before: int, done: int) -> None:
         self._on_progress(before + done)
-
-    def _count(self, known: Mapping[bytes, CachedVector], *, cached: int) -> None:
-        self.counts.cached += cached
-        self.counts.encoded += len(known) - cached
-        self.counts.truncated += sum(cached.truncated for cached in known.values())
-        self._on_progress(self.counts.total)
-
-
-def _well_formed(text: str) -> str:
-    """
-    Return `text` with `?` in place of lone surrogates, which tokenizers refuse.
-    """
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -44,16 +44,22 @@ def open_classifier(folder: ModelFolder, *, device: str | None) -> CrossEncoder:
     architecture = _architecture(folder)
     if not architecture.endswith(_CLASSIFIER):
         raise ModelError(f"{folder.model_id!r} is no cross-encoder but a {architecture}")
+    from sentence_transformers import CrossEncoder
+
     try:
         with quiet_loading():
-            model = _load(folder, device)
+            model = CrossEncoder(str(folder.path), device=device, local_files_only=True)
     except _LOADING_ERRORS as error:
         raise _not_loaded(folder, error) from error
-    return _with_fast_tokenizer(model, folder)
+    if not model.tokenizer.is_fast:
+        raise ModelError(
+            f"{folder.model_id!r} has no fast tokenizer (tokenizer.json), which windows need"
+        )
+    return model
 
 
 def _architecture(folder: ModelFolder) -> str:
-    """Return what the weights in `folder` are, as its config.json says."""
+    """Return the architecture of the weights in `folder`, from its config.json."""
     try:
         config = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
         return str((config.get("architectures") or ["model without a head"])[0])
@@ -61,23 +67,9 @@ def _architecture(folder: ModelFolder) -> str:
         raise _not_loaded(folder, error) from error
 
 
-def _load(folder: ModelFolder, device: str | None) -> CrossEncoder:
-    from sentence_transformers import CrossEncoder
-
-    return CrossEncoder(str(folder.path), device=device, local_files_only=True)
-
-
 def _not_loaded(folder: ModelFolder, error: Exception) -> ModelError:
     reason = str(error).partition("\n")[0]
     return ModelError(f"{folder.model_id!r} cannot be loaded as a cross-encoder: {reason}")
-
-
-def _with_fast_tokenizer(model: CrossEncoder, folder: ModelFolder) -> CrossEncoder:
-    if not model.tokenizer.is_fast:
-        raise ModelError(
-            f"{folder.model_id!r} has no fast tokenizer (tokenizer.json), which windows need"
-        )
-    return model
 
 
 def token_limit(model: CrossEncoder) -> int:

@@ -82,7 +82,7 @@ class TransformerTokens:
                 yield from in_order(run, self._tokenised(texts), workers=workers)
 
     def _tokenised(self, texts: Sequence[str]) -> Iterator[ModelInput]:
-        for text in texts:  # a tokenizer is for one thread
+        for text in texts:  # here and not in the workers: a tokenizer is for one thread
             yield self._model.loaded().tokenizer(
                 [text],
                 truncation=True,

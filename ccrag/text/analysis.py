@@ -137,13 +137,13 @@ def stem(word: str) -> str:
 
     `müller` and `muller` are one term, as for the index's `asciifolding`; other scripts stay.
     """
+    folded = word if word.isascii() else _folded(word)
     # A stemmer object holds its state while it works, so threads must not share one.
-    return str(snowballstemmer.stemmer("english").stemWord(_folded(word)))
+    return str(snowballstemmer.stemmer("english").stemWord(folded))
 
 
 def _folded(word: str) -> str:
-    if word.isascii():
-        return word
+    # A letter is folded to its base only where that is Latin: accents of other scripts stay.
     base = ""
     for character in word:
         first = unicodedata.normalize("NFD", character)[0]

@@ -151,12 +151,13 @@ def query_parts(parts: Sequence[WeightedText]) -> tuple[WeightedText, ...]:
 
     A question of nothing else is searched as it is.
     """
+    # "Table 2" is searched as `table2`, without a 2, which is in many other texts too.
     asked = (WeightedText(_asked(text), weight) for text, weight in parts)
     return content_parts(tuple(asked)) if any(text.strip() for text, _ in parts) else tuple(parts)
 
 
 def _asked(text: str) -> str:
-    """Return a query's words, Table 2 as `table2`: without a 2, which stands elsewhere too."""
+    """Return a query's words without those that only ask, and its numbered names as one word."""
     text = _ASKING_CHINESE.sub(" ", text)
     bare = plain(text)
     named = _CHINESE_NUMBERED.sub(" ", _NUMBERED.sub(r" \1 ", bare))

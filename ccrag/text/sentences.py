@@ -68,7 +68,8 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     words = text[max(start, position - _REACH) : position].rsplit(None, 1)
     word = words[-1] if words else ""
     if mark[0] == "…" or (mark[0] == "." and word.endswith(".")):
-        return _starts_anew(after)
+        first = after.lstrip(_QUOTES)[:1]  # an ellipsis ends a sentence before a capital
+        return first.isalpha() and not first.islower()
     if not word or text[position - 1].isspace():
         return True
     begins = position - len(word)
@@ -81,12 +82,6 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     elif mark[1].isspace() and after.lstrip(_QUOTES)[:1].isalpha():
         return True
     return _nupunkt_splits(word + mark.rstrip(), _as_follower(after))
-
-
-def _starts_anew(word: str) -> bool:
-    """Tell whether a sentence may start with `word` after an ellipsis."""
-    first = word.lstrip(_QUOTES)[:1]
-    return first.isalpha() and not first.islower()
 
 
 def _as_follower(after: str) -> str:

@@ -89,7 +89,7 @@ class WordSums:
         if not text.isascii() and _BEYOND_PLAIN.search(text):
             return None
         codes = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
-        word, joiner = _ascii_classes() if text.isascii() else _classes()
+        word, joiner = _classes()
         return cls(_sums(word[codes], joiner[codes]))
 
     def between(self, start: int, end: int) -> int:
@@ -113,14 +113,7 @@ def _sums(word: NDArray[np.bool_], joiner: NDArray[np.bool_]) -> NDArray[np.int6
 
 @cache
 def _classes() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """For every code point of the basic plane: is it a word's, does it join words."""
+    """Return, for each code point of the basic plane, if it is a word's, and if it joins words."""
     plane = [chr(code) for code in range(0x10000)]
     word = np.array([character.isalnum() or character == "_" for character in plane])
     return word, np.array([character in "-'’" for character in plane])
-
-
-@cache
-def _ascii_classes() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return the same, when the text is ASCII."""
-    word, joiner = _classes()
-    return word[:128], joiner[:128]

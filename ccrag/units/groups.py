@@ -138,8 +138,11 @@ class _Groups:
         heapq.heapify(heap)
         while heap:
             strength, _, a, b = heapq.heappop(heap)
-            # else one of them has meanwhile been merged, or their links have become more
-            if self._near[a].get(b) == -strength and self._may_merge(a, b):
+            # Otherwise one of them has been merged since, or their links have become more.
+            is_current = self._near[a].get(b) == -strength
+            fit = self._tokens[a] + self._tokens[b] <= self._max_tokens
+            versions = self._versions.get(a, set())
+            if is_current and fit and versions.isdisjoint(self._versions.get(b, ())):
                 for pair in self._merge(a, b):
                     heapq.heappush(heap, pair)
 
@@ -147,10 +150,6 @@ class _Groups:
         """Return a pair as it is ordered, lowest first: strong, little linked, low ids."""
         linked = len(self._near[a]) + len(self._near[b])
         return -strength, linked, min(a, b), max(a, b)
-
-    def _may_merge(self, a: int, b: int) -> bool:
-        fits = self._tokens[a] + self._tokens[b] <= self._max_tokens
-        return fits and self._versions.get(a, set()).isdisjoint(self._versions.get(b, ()))
 
     def _merge(self, a: int, b: int) -> Iterator[tuple[int, int, int, int]]:
         """Make one group of two; yield the pairs whose strength is new."""

@@ -79,16 +79,15 @@ class LinkFinder:
         if "](" not in text and "<a" not in text.lower() and "[[" not in text and "]:" not in text:
             return
         for match in _TARGET.finditer(text):
-            target = self._target(match[match.lastgroup or 0])
-            if target is not None:
+            address = match[match.lastgroup or 0]
+            place = unquote(re.split(r"[#?]", address, maxsplit=1)[0]).strip()
+            if place in self._ids:
+                yield place
+            # An address may also name a document by its file name or its title.
+            elif target := self._by_name.get(_file_name(place)) or self._by_name.get(
+                place.casefold()
+            ):
                 yield target
-
-    def _target(self, address: str) -> DocId | None:
-        """Return the document an address names: its id, else the file name, else the title."""
-        place = unquote(re.split(r"[#?]", address, maxsplit=1)[0]).strip()
-        if place in self._ids:
-            return place
-        return self._by_name.get(_file_name(place)) or self._by_name.get(place.casefold())
 
     def _named(self, text: str) -> Iterator[DocId]:
         """Yield documents whose title stands behind "see", "described in" and the like."""

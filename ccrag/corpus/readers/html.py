@@ -35,15 +35,11 @@ def read_html(source: PageSource) -> ReadPage:
     Raises:
         RecordError: there is nothing to read in it.
     """
-    markup, undecoded = decode_page(source.data, declared=_declared(source.data))
+    found = _DECLARED.search(_COMMENT.sub(b"", source.data[:_HEAD_BYTES]))
+    declared = (found[1] or found[2]).decode("ascii") if found else None
+    markup, undecoded = decode_page(source.data, declared=declared)
     page = page_of(parse(markup), markup_chars=len(markup))
     return page._replace(losses=(*undecoded, *page.losses))
-
-
-def _declared(data: bytes) -> str | None:
-    """Return the label that a page gives for its encoding, if it does."""
-    found = _DECLARED.search(_COMMENT.sub(b"", data[:_HEAD_BYTES]))
-    return (found[1] or found[2]).decode("ascii") if found else None
 
 
 def page_of(root: etree._Element, *, markup_chars: int) -> ReadPage:

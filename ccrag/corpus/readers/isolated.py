@@ -12,10 +12,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -115,8 +114,14 @@ def _answer(path: Path, limits: ReadLimits, ended: int | None) -> IsolatedRead:
         answer = orjson.loads(path.with_name(ANSWER).read_bytes())
         if "problem" in answer:
             raise InputError(answer["problem"], path=name, line=answer["line"])
-        documents = tuple(_document(fields) for fields in answer["documents"])
-        return IsolatedRead(documents, tuple(answer["notes"]))
+        documents = []
+        for fields in answer["documents"]:  # JSON has lists where a document has tuples
+            values: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in fields.items()
+            }
+            documents.append(Document(**values))
+        return IsolatedRead(tuple(documents), tuple(answer["notes"]))
     raise InputError(_why_it_ended(path, limits, ended), path=name)
 
 
@@ -135,9 +140,3 @@ def _why_it_ended(path: Path, limits: ReadLimits, ended: int | None) -> str:
     if ended < 0 or last.startswith("MemoryError") or ended == OUT_OF_MEMORY:
         return f"reading it takes more than {limits.memory_mb} MB of memory, or breaks; {split}"
     return f"its reader failed ({last[:200]}); convert it to plain text"
-
-
-def _document(fields: Mapping[str, Any]) -> Document:
-    """Return the document whose fields the child wrote."""
-    tuples = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-    return Document(**{**fields, **tuples})

@@ -143,7 +143,12 @@ def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
             gap, cell = glyph.left - edge, cells[-1]
             if gap > WIDE_GAP * size:
                 cells.append([])
-            elif cell and cell[-1].isspace() and _fills_line(before, glyph.character, gap / size):
+            elif (  # a blank that only fills the line, between signs of a script without blanks
+                cell
+                and cell[-1].isspace()
+                and gap / size <= MAX_JUSTIFIED
+                and not blank_between(before, glyph.character)
+            ):
                 cell.pop()
             edge, before = max(edge, glyph.right), glyph.character
         cells[-1].append(glyph.character)
@@ -158,11 +163,6 @@ def _line(run: Sequence[Glyph], *, hyphen: bool) -> Iterator[Line]:
         median(glyph.baseline for glyph in ink),
         hyphen,
     )
-
-
-def _fills_line(before: str, after: str, gap: float) -> bool:
-    """Return whether a blank of `gap` font sizes between two characters is no word's end."""
-    return gap <= MAX_JUSTIFIED and not blank_between(before, after)
 
 
 def _side_by_side(lines: Sequence[Line]) -> list[Line]:

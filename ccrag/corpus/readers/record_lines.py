@@ -3,6 +3,7 @@
 import codecs
 import io
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from ccrag.corpus.faults import RecordError
@@ -23,17 +24,15 @@ def decode(data: bytes, *, path: Path | None = None) -> str:
     try:
         return data[len(bom) :].decode(encoding)
     except UnicodeDecodeError as error:
-        raise RecordError("encoding", _problem(data, len(bom) + error.start, path)) from error
-
-
-def _problem(data: bytes, offset: int, path: Path | None) -> str:
-    problem = f"not UTF-8: byte 0x{data[offset]:02x} at offset {offset}"
-    likely = likely_encoding(data)
-    if likely == "UTF-8":
-        return f"{problem}; convert the file to UTF-8"
-    name = "FILE" if path is None else path.name
-    convert = f"iconv -f {likely} -t UTF-8 {name} > NEW"
-    return f"{problem}; it looks like {likely}, convert the file: {convert}"
+        offset = len(bom) + error.start
+        problem = f"not UTF-8: byte 0x{data[offset]:02x} at offset {offset}"
+        likely = likely_encoding(data)
+        advice = "convert the file to UTF-8"
+        if likely != "UTF-8":
+            name = "FILE" if path is None else path.name
+            convert = f"iconv -f {likely} -t UTF-8 {name} > NEW"
+            advice = f"it looks like {likely}, convert the file: {convert}"
+        raise RecordError("encoding", f"{problem}; {advice}") from error
 
 
 class RecordLines:
@@ -65,10 +64,7 @@ class RecordLines:
 
         An iterator, not a generator: it goes on after a line that is not UTF-8.
         """
-        return map(self._decoded, self)
-
-    def _decoded(self, line: bytes) -> str:
-        return decode(line, path=self._path)
+        return map(partial(decode, path=self._path), self)
 
     def _read(self) -> Iterator[bytes]:
         head = self._file.peek(1 << 13)[: 1 << 13]

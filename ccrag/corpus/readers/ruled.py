@@ -158,7 +158,10 @@ def _accepted(words: Sequence["_Word"], rules: Sequence[Rule]) -> list[tuple[_Bo
 def _boxes(words: Sequence[_Word], rules: Sequence[Rule]) -> Iterator[_Box]:
     """Yield runs of bands that hold cells, between rules of one width."""
     for group in _same_width(rules):
-        heights = _apart(sorted((rule.height for rule in group), reverse=True))
+        heights: list[float] = []
+        for height in sorted((rule.height for rule in group), reverse=True):
+            if not heights or heights[-1] - height > DOUBLE_RULE:  # of a double rule the upper
+                heights.append(height)
         left, right = min(r.left for r in group), max(r.right for r in group)
         bands = [_Box(left, right, bottom, top) for top, bottom in pairwise(heights)]
         yield from _tables(bands, [_rows(words, band) for band in bands])
@@ -166,22 +169,15 @@ def _boxes(words: Sequence[_Word], rules: Sequence[Rule]) -> Iterator[_Box]:
 
 def _tables(bands: Sequence[_Box], rows: Sequence[Sequence[_Row]]) -> Iterator[_Box]:
     """Yield neighbouring bands that hold cells as one box, a head over all columns with them."""
-    celled = [_has_cells(held) for held in rows]
+    # The rows of a table's band have a blank strip in common, and none of them is a caption.
+    celled = [bool(held and _column_edges(held)) and not _has_caption(held) for held in rows]
     for at in range(len(bands) - 1):
-        celled[at] = celled[at] or (celled[at + 1] and _may_be_head(rows[at]))
+        may_be_head = 0 < len(rows[at]) <= MAX_HEAD_ROWS and not _has_caption(rows[at])
+        celled[at] = celled[at] or (celled[at + 1] and may_be_head)
     for is_table, run in groupby(zip(celled, bands, strict=True), key=itemgetter(0)):
         if is_table:
             boxes = [box for _, box in run]
             yield boxes[0]._replace(bottom=boxes[-1].bottom)
-
-
-def _apart(heights: Iterable[float]) -> list[float]:
-    """Return `heights`, falling, of each double rule the upper."""
-    single: list[float] = []
-    for height in heights:
-        if not single or single[-1] - height > DOUBLE_RULE:
-            single.append(height)
-    return single
 
 
 def _same_width(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
@@ -194,17 +190,6 @@ def _same_width(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
         else:
             groups.append([rule])
     yield from (group for group in groups if len(group) > 1)
-
-
-def _has_cells(rows: Sequence[_Row]) -> bool:
-    """
-    Tell whether a band may be a table's: its rows have a blank strip in common, none is a caption.
-    """
-    return bool(rows and _column_edges(rows)) and not _has_caption(rows)
-
-
-def _may_be_head(rows: Sequence[_Row]) -> bool:
-    return 0 < len(rows) <= MAX_HEAD_ROWS and not _has_caption(rows)
 
 
 def _has_caption(rows: Sequence[_Row]) -> bool:
@@ -269,8 +254,10 @@ def _table(rows: Sequence[_Row], box: _Box) -> list[Line] | None:
         return None
     if len(rows) > MANY_ROWS and _filled(rows, box) > MAX_FILLED:
         return None
-    if len(rows) > MANY_ROWS and _with_cells(rows, edges) < MIN_WITH_CELLS * len(rows):
-        return None
+    if len(rows) > MANY_ROWS:
+        with_cells = sum(sum(map(bool, _cells(row, edges))) > 1 for row in rows)
+        if with_cells < MIN_WITH_CELLS * len(rows):
+            return None
     lines: list[tuple[_Row, list[str]]] = []
     for row in rows:
         cells = _cells(row, edges)
@@ -279,19 +266,25 @@ def _table(rows: Sequence[_Row], box: _Box) -> list[Line] | None:
             above[:] = [_joined(a, b) for a, b in zip(above, cells, strict=True)]
         else:
             lines.append((row, cells))
-    return [_line(row, cells, box) for row, cells in lines]
+    return [
+        Line(
+            tuple(map(tidy, cells)),
+            round(row.size, 1),
+            bold=False,
+            mono=False,
+            left=box.left,
+            right=box.right,
+            baseline=row.baseline,
+            row=True,
+        )
+        for row, cells in lines
+    ]
 
 
 def _joined(above: str, below: str) -> str:
     if above.endswith(_PARTED):
         return above + below
     return above + blank_between(above, below) + below if above and below else above or below
-
-
-def _line(row: _Row, cells: Sequence[str], box: _Box) -> Line:
-    texts = tuple(map(tidy, cells))
-    size = round(row.size, 1)
-    return Line(texts, size, False, False, box.left, box.right, row.baseline, row=True)
 
 
 def _column_edges(rows: Sequence[_Row]) -> list[float]:
@@ -318,11 +311,6 @@ def _filled(rows: Sequence[_Row], box: _Box) -> float:
     """Return the share of the box's width that rows cover, on average."""
     inked = sum(_right(run) - _left(run) for row in rows for run in row.runs())
     return inked / (len(rows) * (box.right - box.left))
-
-
-def _with_cells(rows: Sequence[_Row], edges: Sequence[float]) -> int:
-    """Return how many rows have more than one cell."""
-    return sum(sum(map(bool, _cells(row, edges))) > 1 for row in rows)
 
 
 def _cells(row: _Row, edges: Sequence[float]) -> list[str]:
