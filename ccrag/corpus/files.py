@@ -96,18 +96,13 @@ def _files_at(path: Path, report: LoadReport) -> Iterator[_FoundFile]:
     elif not path.exists():
         raise InputError("no such file or folder", path=path)
     elif reader_of(path) is None:
-        raise InputError(_not_read(path), path=path)
+        how = how_to_convert(data_suffix(path), file=path.name)
+        known = f"documents come from {readable_suffixes()}, plain or packed"
+        raise InputError(f"{known}{f'; convert it: {how}' if how else ''}", path=path)
     elif not data_suffix(path) and (kind := _kind_without_suffix(path)):
         raise InputError(f"{kind}; only plain text is read from a file without suffix", path=path)
     else:
         yield _FoundFile(path, path)
-
-
-def _not_read(path: Path) -> str:
-    """Return the message for a file of another kind: what is read, and how to convert it."""
-    how = how_to_convert(data_suffix(path), file=path.name)
-    known = f"documents come from {readable_suffixes()}, plain or packed"
-    return f"{known}{f'; convert it: {how}' if how else ''}"
 
 
 def _files_below(folder: Path, report: LoadReport) -> Iterator[_FoundFile]:

@@ -45,7 +45,12 @@ class GroupedFiles:
                 for part in parts:
                     places[part.unit_id].append((part.ordinal, part.start, part.doc_id))
         if out is not None:
-            out.write_bytes(b"".join(_lines(places)))
+            # A unit a line, by its first document; its documents in reading order, each once.
+            lines = []
+            for unit_id, held in sorted(places.items(), key=lambda u: min(p[2] for p in u[1])):
+                doc_ids = list(dict.fromkeys(doc_id for _, _, doc_id in sorted(held)))
+                lines.append(orjson.dumps({"unit_id": unit_id, "doc_ids": doc_ids}) + b"\n")
+            out.write_bytes(b"".join(lines))
         return report
 
 
@@ -67,10 +72,3 @@ def group_files(
     with CorpusScan(paths, on_error=on_error) as scan:
         units = make_units(scan.documents, unit_rules(settings), count)
         yield GroupedFiles(scan, units, settings)
-
-
-def _lines(places: dict[UnitId, list[tuple[int, int, str]]]) -> Iterator[bytes]:
-    """Yield a unit a line, by its first document; its documents in reading order, each once."""
-    for unit_id, held in sorted(places.items(), key=lambda item: min(p[2] for p in item[1])):
-        doc_ids = list(dict.fromkeys(doc_id for _, _, doc_id in sorted(held)))
-        yield orjson.dumps({"unit_id": unit_id, "doc_ids": doc_ids}) + b"\n"

@@ -97,7 +97,8 @@ def words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for run in runs(text):
         if is_cjk(run):
-            found.extend(_bigrams(run))
+            last = max(1, len(run) - 1)  # a lone sign is a term of its own
+            found.extend(run[at : at + 2] for at in range(last))
         else:
             found.append(run)
     return tuple(found)
@@ -149,12 +150,6 @@ def _folded(word: str) -> str:
         first = unicodedata.normalize("NFD", character)[0]
         base += first if first.isascii() else character
     return base
-
-
-def _bigrams(run: str) -> list[str]:
-    if len(run) == 1:
-        return [run]
-    return [run[at : at + 2] for at in range(len(run) - 1)]
 
 
 def content_parts(parts: Sequence[WeightedText]) -> tuple[WeightedText, ...]:

@@ -56,7 +56,7 @@ class LinkFinder:
         self._ids.add(doc_id)
         for name in {_file_name(doc_id), title.strip().casefold()} - {""}:
             self._by_name[name] = None if name in self._by_name else doc_id
-        words = _words(title)
+        words = tuple(match[0].casefold() for match in _WORD.finditer(title))
         if 0 < len(words) <= MAX_TITLE_WORDS:
             self._by_title[words] = None if words in self._by_title else doc_id
         if len(words) == 1:
@@ -109,10 +109,6 @@ class LinkFinder:
             if doc_id is not None and (length > 1 or behind[0][0] == self._short[doc_id]):
                 return doc_id
         return None
-
-
-def _words(title: str) -> tuple[str, ...]:
-    return tuple(match[0].casefold() for match in _WORD.finditer(title))
 
 
 def _file_name(place: str) -> str:

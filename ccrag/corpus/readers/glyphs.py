@@ -168,16 +168,13 @@ def _font(textpage: raw.FPDF_TEXTPAGE, at: int, names: dict[bytes, tuple[bool, b
     matrix = raw.FS_MATRIX()
     if raw.FPDFText_GetMatrix(textpage, at, matrix):
         scale = float((matrix.c**2 + matrix.d**2) ** 0.5) or 1.0
-        turn = _turn(matrix.a, matrix.b)
+        # The baseline runs along (a, b); text is taken as turned by whole quarters.
+        if abs(matrix.a) >= abs(matrix.b):
+            turn = 0 if matrix.a >= 0 else 2
+        else:
+            turn = 1 if matrix.b > 0 else 3
     size = abs(_bounded(raw.FPDFText_GetFontSize(textpage, at) * scale))
     return _Font(size, *style, turn)
-
-
-def _turn(a: float, b: float) -> int:
-    """Return the quarter turns to the left of text whose baseline runs along (a, b)."""
-    if abs(a) >= abs(b):
-        return 0 if a >= 0 else 2
-    return 1 if b > 0 else 3
 
 
 def read_drawings(page: raw.FPDF_PAGE, turn: int) -> Drawings:

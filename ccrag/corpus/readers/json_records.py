@@ -78,10 +78,6 @@ def _why_not_json(line: bytes, error: orjson.JSONDecodeError, path: Path) -> Rec
         decode(line, path=path)
     except RecordError as encoding:
         return encoding
-    return _json_error(error)
-
-
-def _json_error(error: json.JSONDecodeError) -> RecordError:
     if "surrogate" in error.msg:
         return RecordError("encoding", "holds a lone surrogate, which cannot be stored as text")
     return RecordError("syntax", f"not valid JSON: {error.msg} (character {error.pos + 1})")

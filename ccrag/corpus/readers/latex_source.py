@@ -81,7 +81,11 @@ def whole_source(path: Path, data: bytes) -> str:
     if works.is_file() and _BIBLIOGRAPHY.search(joined):
         listed = iter([reading.decoded(reading.bytes_of(works))])
         joined = _BIBLIOGRAPHY.sub(lambda _: next(listed, ""), joined)  # the first place has all
-    return _plain(joined)
+    for pattern, plain in _RENAMED:
+        joined = pattern.sub(plain, joined)
+    for name, arguments in _BOXES.items():
+        joined = _unboxed(joined, f"\\{name}{{", arguments)
+    return joined
 
 
 @dataclass(slots=True)
@@ -152,14 +156,6 @@ def _encoding(data: bytes) -> str:
     if name not in _ENCODINGS:
         raise RecordError("encoding", f"inputenc {name!r} is not known; convert the file to UTF-8")
     return _ENCODINGS[name]
-
-
-def _plain(source: str) -> str:
-    for pattern, plain in _RENAMED:
-        source = pattern.sub(plain, source)
-    for name, arguments in _BOXES.items():
-        source = _unboxed(source, f"\\{name}{{", arguments)
-    return source
 
 
 def _unboxed(source: str, opening: str, arguments: int) -> str:

@@ -81,7 +81,10 @@ class _Style:
         # Code and tables count for the size of the text only where there is nothing else.
         for line in [line for line in lines if not line.mono and not line.row] or lines:
             chars[line.size, line.bold] += len(line.text)
-        size, bold = cls._of_text(chars)
+        # The text's size is the largest that is frequent: no heading has so many characters.
+        often = [style for style, count in chars.items() if count >= TEXT_SHARE * chars.total()]
+        usual = chars.most_common(1)[0][0]
+        size, bold = max(often, key=lambda style: (style[0], chars[style]), default=usual)
         text = [line for line in lines if line.size == size]
         gaps = [
             before.baseline - line.baseline
@@ -92,13 +95,6 @@ class _Style:
         return cls(
             size, bold, median(gaps) if gaps else 1.2 * size, tuple(sorted(larger, reverse=True))
         )
-
-    @staticmethod
-    def _of_text(chars: Counter[tuple[float, bool]]) -> tuple[float, bool]:
-        """Return the size of the text: no heading has so many characters (`TEXT_SHARE`)."""
-        often = [style for style, count in chars.items() if count >= TEXT_SHARE * chars.total()]
-        usual = chars.most_common(1)[0][0]
-        return max(often, key=lambda style: (style[0], chars[style]), default=usual)
 
     def is_heading(self, line: Line) -> bool:
         """Tell whether a line looks like (a part of) a heading."""

@@ -19,10 +19,11 @@ def pages_in_tree(data: bytes) -> int | None:
     """Return how many leaves the page tree of a PDF has; None where it cannot be followed."""
     starts = {int(found[1]): found.end() for found in _OBJECT.finditer(data)}  # the last one counts
     roots = _ROOT.findall(data)
-    at = _reference(_PAGES, _body(data, starts, int(roots[-1]))) if roots else None
-    if at is None:
+    catalog = _body(data, starts, int(roots[-1])) if roots else None
+    root = _PAGES.search(catalog) if catalog is not None else None
+    if root is None:
         return None
-    seen, leaves, inside = {at}, 0, [at]
+    seen, leaves, inside = {int(root[1])}, 0, [int(root[1])]
     while inside:
         body = _body(data, starts, inside.pop())
         if body is None:
@@ -43,8 +44,3 @@ def _body(data: bytes, starts: dict[int, int], number: int) -> bytes | None:
         return None
     end = _END.search(data, start)
     return data[start : end.start() if end else len(data)]
-
-
-def _reference(pattern: re.Pattern[bytes], body: bytes | None) -> int | None:
-    found = pattern.search(body) if body is not None else None
-    return int(found[1]) if found else None
