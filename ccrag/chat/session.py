@@ -145,8 +145,8 @@ class Chat:
 
 def reads_turns(settings: PipelineSettings) -> bool:
     """Tell whether a pipeline searches or reads by a variant that earlier turns have a part in."""
-    searched = {name.partition(":")[2] for name in settings.list_names()}
-    return not {settings.variants.question, *searched}.isdisjoint(get_args(TurnVariantName))
+    variants = {settings.variants.question, *settings.searched_variants}
+    return not variants.isdisjoint(get_args(TurnVariantName))
 
 
 def new_file(index: str, settings: ChatSettings, *, now: datetime) -> Path:

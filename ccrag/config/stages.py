@@ -1,4 +1,4 @@
-"""Settings of a query's stages, in the order of its way."""
+"""Settings of a query's stages, in the order in which they run."""
 
 from typing import Annotated, Literal
 
@@ -21,6 +21,12 @@ TurnVariantName = Literal[
     "last-two", "last-three", "user-turns", "dialogue", "decayed", "rewrite", "llm-rewrite"
 ]
 """Variants made of a dialogue's turns; a lone question is its own variant in each."""
+
+LLM_REWRITE = "llm-rewrite"
+"""The variant of a dialogue's question that a language model makes."""
+
+ListName = Literal["candidate-order", "bm25", "dense", "outline"]
+"""The kinds of first lists; `pipeline.retrievers` makes them."""
 
 
 class VariantSettings(SettingsSection):
@@ -79,7 +85,7 @@ class FeedbackSettings(SettingsSection):
 class RetrievalSettings(SettingsSection):
     """The first lists."""
 
-    lists: tuple[Literal["candidate-order", "bm25", "dense", "outline"], ...] = ("bm25",)
+    lists: tuple[ListName, ...] = ("bm25",)
     """
     `bm25`: one list per variant of `variants.use`, and feedback. `dense`: one per variant of
     `variants.dense`. `outline`: the question against the headings above a passage and how its
@@ -153,6 +159,18 @@ class RerankSettings(SettingsSection):
     """`signals`: weight of how close each query token's closest passage token is, by idf."""
     signal_sentence_tokens: float = Field(1.0, ge=0)
     """`signals`: weight of the token closeness within the best sentence."""
+
+    @property
+    def signal_weights(self) -> dict[str, float]:
+        """Return the signals in use with their weights, in a fixed order."""
+        weights = {
+            "bm25": self.signal_bm25,
+            "dense": self.signal_dense,
+            "sentence": self.signal_sentence,
+            "tokens": self.signal_tokens,
+            "sentence-tokens": self.signal_sentence_tokens,
+        }
+        return {name: weight for name, weight in weights.items() if weight}
 
 
 class SelectSettings(SettingsSection):

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 import orjson
 
 from ccrag.config import PipelineSettings, Settings
+from ccrag.config.requirements import requirements
 from ccrag.engine.index import IndexInfo
 from ccrag.formats import trec_run
 from ccrag.llm.prompts import Prompt, load_prompt
-from ccrag.pipeline.rewriting import needs_rewrites
 from ccrag.pipeline.state import Failure
 from ccrag.retrieval.rerank import STAGE as RERANK
 from ccrag.runs.calls import CallTotals
@@ -70,7 +70,7 @@ def prompt_of(settings: PipelineSettings) -> Prompt | None:
 def stage_prompts_of(settings: PipelineSettings) -> dict[str, Prompt]:
     """Return the prompts of stages before the answer that ask a language model, by the stage."""
     names: dict[str, str] = {}
-    if needs_rewrites(settings):
+    if requirements(settings).llm_rewrite:
         names["rewrite"] = settings.rewrite.prompt
     if settings.rerank.method == "listwise":
         names["rerank"] = settings.rerank.prompt

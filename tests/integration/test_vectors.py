@@ -10,7 +10,7 @@ from ccrag.config import ChunkingSettings, EngineSettings, PipelineSettings, Set
 from ccrag.errors import IndexMismatchError, ModelError
 from ccrag.indexing.passages import chunked_documents
 from ccrag.pipeline.factory import check_encoder
-from ccrag.pipeline.retrievers import engine_score
+from ccrag.pipeline.retrievers.dense import engine_score
 from ccrag.types import Ranking, Result
 from tests.fakes import HashEncoder
 from tests.integration.building import build_index, opened, pipeline

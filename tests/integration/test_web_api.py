@@ -14,7 +14,7 @@ from opensearchpy import OpenSearch
 from starlette.testclient import TestClient
 
 from ccrag.errors import InvariantError
-from ccrag.pipeline.state import no_op
+from ccrag.pipeline.stages import no_op
 from ccrag.types import Document
 from ccrag.web import schemas
 from ccrag.web.service import QueryService
