@@ -42,6 +42,7 @@ class VariantSettings(SettingsSection):
     dense: tuple[Literal["original"] | TurnVariantName, ...] = ("original",)
     """Those that get a dense list, where `retrieval.lists` has `dense`."""
     max_keywords: int = Field(12, ge=1)
+    """Keywords that are taken from a question at most."""
     min_chars: int = Field(3, ge=1)
     """Shorter words are not keywords."""
     decay: tuple[float, ...] = (1.0, 0.5, 0.25)
@@ -77,9 +78,13 @@ class FeedbackSettings(SettingsSection):
     """Pseudo-relevance feedback: terms of the best passages as one more list."""
 
     enabled: bool = True
+    """Add a list for the terms of the best passages."""
     passages: int = Field(4, ge=1)
+    """Best passages of the list `bm25:original` that give terms."""
     max_terms: int = Field(6, ge=1)
+    """Terms that are added to the keywords at most."""
     min_chars: int = Field(4, ge=1)
+    """Characters of a term at least."""
 
 
 class RetrievalSettings(SettingsSection):
@@ -123,6 +128,7 @@ class RerankSettings(SettingsSection):
     weighted sum of how well words, meaning and tokens match; no cross-encoder needed.
     """
     shortlist: int = Field(24, ge=1)
+    """Passages of the fused list that are reordered and may be read."""
     citation_weight: float = Field(0.05, ge=0)
     """`paper` only: weight of G(d)."""
     temporal_weight: float = Field(0.05, ge=0)
@@ -183,7 +189,9 @@ class SelectSettings(SettingsSection):
     units hold. The last two read up to `budget.max_tokens`.
     """
     passages: int = Field(20, ge=1)
+    """Passages that are read at most."""
     max_per_document: int | None = Field(None, ge=1)
+    """Passages of one document that are read at most."""
     near_duplicate: float = Field(0.9, gt=0, le=1)
     """Passages whose word 3-shingles overlap (Jaccard) at least this much are duplicates."""
     temporal_coverage: bool = True
@@ -235,6 +243,7 @@ class EvidenceSettings(SettingsSection):
     sentences_per_passage: int = Field(5, ge=1)
     """Only the first so many sentences of a passage are considered."""
     max_sentences: int = Field(10, ge=1)
+    """Sentences that are shown at most."""
     max_sentence_words: int = Field(120, ge=1)
     """A longer sentence (a table, a failed extraction) comes after others that say as much."""
 
@@ -274,7 +283,9 @@ class AnswerSettings(SettingsSection):
     numbers); by a model, the probability that the evidence entails the sentence.
     """
     max_sentences: int = Field(5, ge=1)
+    """Sentences of an answer at most."""
     max_per_document: int | None = Field(None, ge=1)
+    """Sentences of an extractive answer from one document at most."""
     max_words: int = Field(400, ge=1)
     """Kept by whole sentences."""
     min_words: int = Field(5, ge=1)
@@ -286,6 +297,7 @@ class AnswerSettings(SettingsSection):
     min_coverage: float = Field(0.0, ge=0, le=1)
     """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
     abstention: str = "The given documents do not answer this question."
+    """The one sentence of an answer where the candidates do not answer."""
     clarify: bool = False
     """`llm`: a question that may mean several things is answered by asking back, if the prompt
     offers it (as `answer-dialogue` does); what asks back counts as an abstention."""
