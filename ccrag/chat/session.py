@@ -86,8 +86,8 @@ class Chat:
         """
         turns = self.conversation.recent_turns(max_words=self._history_words)
         result = self._library.ask(text, candidates=self.candidates, turns=turns)
-        told = orjson.loads(orjson.dumps(result_json(result)))
-        exchange = Exchange(told, turns_read=len(turns))
+        record = orjson.loads(orjson.dumps(result_json(result)))
+        exchange = Exchange(record, turns_read=len(turns))
         unsaved: InputError | None = None
         if self._file is not None:
             try:

@@ -17,6 +17,7 @@ from ccrag.config import PipelineSettings, Settings
 from ccrag.config.requirements import requirements
 from ccrag.engine.index import IndexInfo
 from ccrag.formats import trec_run
+from ccrag.formats.provenance import QueryRecord
 from ccrag.llm.prompts import Prompt, load_prompt
 from ccrag.pipeline.state import Failure
 from ccrag.retrieval.rerank import STAGE as RERANK
@@ -46,13 +47,13 @@ class Written:
     not_reranked: int = 0
     """Queries whose order no stage changed after fusion."""
 
-    def add(self, provenance: JSON) -> None:
+    def add(self, record: QueryRecord) -> None:
         """Count one entry."""
         self.answered += 1
-        self.abstained += provenance["abstained"]
-        self.seconds += sum(provenance["seconds"].values())
-        self.calls.add(provenance["calls"])
-        self.not_reranked += all(r["stage"] != RERANK for r in provenance["rankings"])
+        self.abstained += record["abstained"]
+        self.seconds += sum(record["seconds"].values())
+        self.calls.add(record["calls"])
+        self.not_reranked += all(r["stage"] != RERANK for r in record["rankings"])
 
 
 def pipeline_json(settings: Settings) -> dict[str, Any]:
