@@ -87,7 +87,7 @@ def _read(
         best = result.ranking.top(limited.rerank.shortlist)
         state.passages = {hit.passage_id: result.passages[hit.passage_id] for hit in best}
     encode_variants(states, limited, encoder)
-    UnitSelector(limited, index, encoder, estimate_tokens).read(states)
+    UnitSelector(limited, index, encoder, estimate_tokens).select(states)
     return [found.all_in(state.query_id, state.read) for state in states]
 
 

@@ -28,6 +28,8 @@ JSON = dict[str, Any]
 Speaker = Literal["user", "agent"]
 TextSource = Literal["full_text", "abstract", "title", "none"]
 
+CANDIDATE_ORDER = "candidate-order"
+"""The list that ranks nothing; it takes no variant."""
 MAX_DOC_ID_BYTES = 480
 """OpenSearch takes 512 bytes of `_id`; `#` and the digest need 17, the rest is margin."""
 
@@ -294,6 +296,11 @@ class Hit:
     """Higher is better; the scale is the owning ranking's."""
 
 
+def ranking_name(source: str, variant: str) -> str:
+    """Return the name of a first list, e.g. `bm25:keywords`; one without variants is `source`."""
+    return source if source == CANDIDATE_ORDER else f"{source}:{variant}"
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Hits of one query from one source, best first; rank 1 is `hits[0]`."""
@@ -302,6 +309,11 @@ class Ranking:
     stage: str
     """The stage that scored it, e.g. `bm25:original`, `dense:original`, `rrf`, `rerank`."""
     hits: tuple[Hit, ...]
+
+    @property
+    def source(self) -> str:
+        """Return the kind of list it is, e.g. `bm25`; of a later ranking, its stage."""
+        return self.stage.partition(":")[0]
 
     @classmethod
     def of(cls, query_id: QueryId, stage: str, hits: Iterable[Hit]) -> Ranking:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
 from ccrag.config.load import load_settings
@@ -66,3 +67,22 @@ def problem(response: httpx2.Response) -> str:
     assert told["status"] == response.status_code
     assert told["request_id"] == response.headers["x-request-id"]
     return str(told["code"])
+
+
+def assert_described(http: TestClient, schema: str, value: object) -> None:
+    """Hold a reply against OpenAPI's schema, where a key that it does not name is a fault."""
+    document = http.get("/api/openapi.json").json()
+
+    def close(node: Any) -> None:
+        if isinstance(node, dict):
+            if "properties" in node:
+                node["additionalProperties"] = False
+            for child in node.values():
+                close(child)
+        elif isinstance(node, list):
+            for child in node:
+                close(child)
+
+    close(document["components"])
+    reference = {"$ref": f"#/components/schemas/{schema}", "components": document["components"]}
+    Draft202012Validator(reference).validate(value)

@@ -4,27 +4,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
+from ccrag.formats.provenance import QueryRecord
 from ccrag.text.analysis import budget_words
-from ccrag.types import JSON, DocId, Turn
+from ccrag.types import DocId, Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """A question and its answer."""
 
-    told: JSON
+    record: QueryRecord
     """The answer and all that leads from it to its documents; see `runs.provenance.result_json`."""
     turns_read: int = 0
     """Earlier turns that the question was read with."""
 
     @property
     def question(self) -> str:
-        return str(self.told["query"])
+        return str(self.record["query"])
 
     @property
     def answer(self) -> str:
         """Return the answer's sentences without their citations."""
-        return " ".join(sentence["text"] for sentence in self.told["answer"])
+        return " ".join(sentence["text"] for sentence in self.record["answer"])
 
     def turns(self) -> tuple[Turn, Turn]:
         """Return what a later question may lean on: words alone, nothing that could be cited."""
@@ -68,8 +69,8 @@ class Conversation:
         """Return the title of every document that an answer cites, in the order they first are."""
         titles: dict[DocId, str] = {}
         for exchange in self.exchanges:
-            read = {place["doc_id"]: place["title"] for place in exchange.told["read"]}
-            for doc_id in exchange.told["references"]:
+            read = {place["doc_id"]: place["title"] for place in exchange.record["read"]}
+            for doc_id in exchange.record["references"]:
                 titles.setdefault(doc_id, read.get(doc_id, ""))
         return titles
 

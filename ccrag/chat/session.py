@@ -86,8 +86,8 @@ class Chat:
         """
         turns = self.conversation.recent_turns(max_words=self._history_words)
         result = self._library.ask(text, candidates=self.candidates, turns=turns)
-        told = orjson.loads(orjson.dumps(result_json(result)))
-        exchange = Exchange(told, turns_read=len(turns))
+        record = orjson.loads(orjson.dumps(result_json(result)))
+        exchange = Exchange(record, turns_read=len(turns))
         unsaved: InputError | None = None
         if self._file is not None:
             try:
@@ -145,8 +145,8 @@ class Chat:
 
 def reads_turns(settings: PipelineSettings) -> bool:
     """Tell whether a pipeline searches or reads by a variant that earlier turns have a part in."""
-    searched = {name.partition(":")[2] for name in settings.list_names()}
-    return not {settings.variants.question, *searched}.isdisjoint(get_args(TurnVariantName))
+    variants = {settings.variants.question, *settings.searched_variants}
+    return not variants.isdisjoint(get_args(TurnVariantName))
 
 
 def new_file(index: str, settings: ChatSettings, *, now: datetime) -> Path:

@@ -15,8 +15,9 @@ from pydantic import BaseModel, ValidationError, model_validator
 from ccrag.chat.exchanges import Exchange
 from ccrag.config import Settings
 from ccrag.errors import InputError
+from ccrag.formats.provenance import QueryRecord
 from ccrag.runs.files import pipeline_json
-from ccrag.types import JSON, Candidates
+from ccrag.types import Candidates
 from ccrag.version import __version__
 
 FORMAT = 1
@@ -187,7 +188,7 @@ NEW_LINE = orjson.dumps({"new": True}) + b"\n"
 
 def exchange_line(exchange: Exchange) -> bytes:
     """Return the line that keeps `exchange`."""
-    return orjson.dumps({"exchange": exchange.told, "turns_read": exchange.turns_read}) + b"\n"
+    return orjson.dumps({"exchange": exchange.record, "turns_read": exchange.turns_read}) + b"\n"
 
 
 def read_exchange(line: bytes) -> Exchange | None:
@@ -198,8 +199,8 @@ def read_exchange(line: bytes) -> Exchange | None:
         InputError: it is damaged.
     """
     read = _parsed(_TranscriptLine, line)
-    told: JSON | None = orjson.loads(line).get("exchange")
-    return None if told is None else Exchange(told, read.turns_read)
+    record: QueryRecord | None = orjson.loads(line).get("exchange")
+    return None if record is None else Exchange(record, read.turns_read)
 
 
 def _parsed(kind: type[RecordType], line: bytes) -> RecordType:

@@ -1,7 +1,7 @@
 """Calls to language models: what they add up to, in a line, and the judge that commands use."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,7 @@ def open_judge(overrides: Sequence[str], nuggets: Path | None) -> OpenedJudge:
     from ccrag.llm.calls import call_record
     from ccrag.llm.client import load_llm, parameters_of
     from ccrag.runs.calls import CallTotals
+    from ccrag.runs.provenance import call_json
 
     settings = load_settings(None, overrides)
     llm, totals = load_llm(settings.provider), CallTotals()
@@ -77,7 +78,7 @@ def open_judge(overrides: Sequence[str], nuggets: Path | None) -> OpenedJudge:
 
     def ask(request: "ChatRequest") -> "ChatReply":
         reply = llm.complete(request)
-        count([asdict(call_record(request, reply))])
+        count([call_json(call_record(request, reply))])
         return reply
 
     return OpenedJudge(

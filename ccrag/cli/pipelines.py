@@ -12,38 +12,31 @@ from ccrag.errors import ConfigError
 def pipelines(
     name: Annotated[str | None, typer.Argument(help="A pipeline to print in full.")] = None,
     overrides: OverridesOption = None,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Print only what differs from the defaults.")
+    ] = False,
     settings: Annotated[
-        bool, typer.Option("--settings", help="Print every setting: default and meaning.")
+        bool, typer.Option("--settings", help="Print the page of all settings, as Markdown.")
     ] = False,
 ) -> None:
     """
-    List the named pipelines, or print one in full, as TOML.
+    List the named pipelines, or print one as TOML: every setting, with its meaning as a comment.
 
     Example: ccrag pipelines rrf-no-rerank > mine.toml
     """
     from ccrag.config.load import load_settings, pipeline_names
-    from ccrag.config.toml import pipeline_toml
+    from ccrag.config.reference import pipeline_toml, settings_page
 
     with user_errors():
-        if settings and (name is not None or overrides):
-            raise ConfigError("--settings prints defaults alone; leave out the pipeline and --set")
         if settings:
-            _print_settings()
-            return
-        if name is not None:
-            typer.echo(pipeline_toml(load_settings(name, overrides or [])), nl=False)
-            return
-        for known in pipeline_names():
-            typer.echo(f"{known:22} {load_settings(known).summary}")
-
-
-def _print_settings() -> None:
-    import orjson
-
-    from ccrag.config.reference import described_settings
-
-    for setting in described_settings():
-        default = "unset" if setting.default is None else orjson.dumps(setting.default).decode()
-        typer.echo(f"{setting.name} = {default}")
-        if setting.meaning:
-            typer.echo(f"    {setting.meaning}")
+            if name is not None or overrides or changed:
+                raise ConfigError("--settings prints defaults alone; leave out all else")
+            typer.echo(settings_page(), nl=False)
+        elif name is not None:
+            chosen = load_settings(name, overrides or [])
+            typer.echo(pipeline_toml(chosen, changed=changed), nl=False)
+        elif changed:
+            raise ConfigError("--changed needs a pipeline: ccrag pipelines NAME --changed")
+        else:
+            for known in pipeline_names():
+                typer.echo(f"{known:22} {load_settings(known).summary}")

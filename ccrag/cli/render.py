@@ -11,8 +11,9 @@ from rich.text import Text
 
 from ccrag.chat.exchanges import Exchange
 from ccrag.chat.session import ReadableDocuments
-from ccrag.runs.provenance import passages_json, ranking_json, result_json
-from ccrag.types import JSON, DocId, Evidence, Passage, PassageId, Result
+from ccrag.formats.provenance import CallRecord, EvidenceRecord, QueryRecord
+from ccrag.runs.provenance import passage_json, ranking_json, result_json
+from ccrag.types import DocId, Evidence, Passage, PassageId, Result
 
 SNIPPET_CHARS = 240
 WIDTH_WITHOUT_TERMINAL = 100
@@ -64,7 +65,7 @@ def search_json(result: Result, *, top_n: int, explain: bool) -> dict[str, Any]:
     shown = {
         "query": result.query.text,
         "ranking": ranking_json(result.ranking.top(top_n)),
-        "passages": passages_json(found),
+        "passages": [{**passage_json(passage), "text": passage.text} for passage in found],
     }
     if explain:
         whole = result_json(result)
@@ -134,7 +135,7 @@ def print_trace(exchange: Exchange) -> None:
     """How an answer of a dialogue came about, under its question."""
     question = Text.assemble(("Question  ", "bold"), clean(exchange.question))
     earlier = Text(f"asked after {exchange.turns_read} earlier turns", style="dim")
-    console().print(Group(question, earlier, *_explanation(exchange.told)))
+    console().print(Group(question, earlier, *_explanation(exchange.record)))
 
 
 def print_documents(readable: ReadableDocuments) -> None:
@@ -153,26 +154,26 @@ def print_documents(readable: ReadableDocuments) -> None:
     console().print(Group(*parts))
 
 
-def _explanation(told: JSON) -> list[RenderableType]:
+def _explanation(record: QueryRecord) -> list[RenderableType]:
     """Variants, ranks of the passages read, evidence, notes, model calls, seconds."""
     variants = Table(title="Variants", title_justify="left", show_header=False, box=None)
-    for variant in told["variants"]:
+    for variant in record["variants"]:
         variants.add_row(variant["name"], clean(variant["text"]))
-    notes = [Text(f"{note['stage']}: {clean(note['message'])}") for note in told["notes"]]
-    seconds = ", ".join(f"{s} {t * 1000:.1f} ms" for s, t in told["seconds"].items())
-    calls = [Text(_call(call), style="dim") for call in told["calls"]]
+    notes = [Text(f"{note['stage']}: {clean(note['message'])}") for note in record["notes"]]
+    seconds = ", ".join(f"{s} {t * 1000:.1f} ms" for s, t in record["seconds"].items())
+    calls = [Text(_call(call), style="dim") for call in record["calls"]]
     tables = [
         part
-        for table in (_ranks(told), *_spans(told), *_answerability(told))
+        for table in (_ranks(record), *_spans(record), *_answerability(record))
         for part in (Text(), table)
     ]
     rest = [Text(), *notes, *calls, Text(seconds, style="dim")]
     return [Text(), variants, *tables, *rest]
 
 
-def _answerability(told: JSON) -> list[RenderableType]:
+def _answerability(record: QueryRecord) -> list[RenderableType]:
     """How it was decided whether the candidates answer; what weighed most, first."""
-    decision = told.get("answerability")
+    decision = record.get("answerability")
     if decision is None:
         return []
     does = "abstains" if decision["abstains"] else "answers"
@@ -191,7 +192,7 @@ def _answerability(told: JSON) -> list[RenderableType]:
     return [table]
 
 
-def _call(call: JSON) -> str:
+def _call(call: CallRecord) -> str:
     """One line on a call to a language model."""
     tokens = "tokens not counted"
     if call["prompt_tokens"] is not None:
@@ -201,25 +202,25 @@ def _call(call: JSON) -> str:
     return clean(f"{named}: {tokens}{known}, request {call['digest'][:12]}")
 
 
-def _ranks(told: JSON) -> Table:
+def _ranks(record: QueryRecord) -> Table:
     table = Table(title="Rank of each passage read, by stage", title_justify="left", box=None)
     table.add_column("")
     table.add_column("passage")
     ranks: dict[PassageId, dict[str, int]] = defaultdict(dict)
-    for ranking in told["rankings"]:
+    for ranking in record["rankings"]:
         table.add_column(ranking["stage"].removeprefix("bm25:"), justify="right")
         for rank, (passage_id, _) in enumerate(ranking["hits"], start=1):
             ranks[passage_id][ranking["stage"]] = rank
-    numbers = {item["passage_id"]: _number(item, told) for item in _used(told)}
-    for place in told["read"]:
+    numbers = {item["passage_id"]: _number(item, record) for item in _used(record)}
+    for place in record["read"]:
         own = ranks[place["passage_id"]]
-        cells = (str(own.get(ranking["stage"], "–")) for ranking in told["rankings"])
+        cells = (str(own.get(ranking["stage"], "–")) for ranking in record["rankings"])
         passage_id = place["passage_id"]
         table.add_row(numbers.get(passage_id, ""), clean(passage_id), *cells)
     return table
 
 
-def _spans(told: JSON) -> list[Table]:
+def _spans(record: QueryRecord) -> list[Table]:
     """The evidence that the answer rests on, if there is any."""
     table = Table(title="Evidence of the answer", title_justify="left", box=None, expand=True)
     table.add_column("")
@@ -227,19 +228,19 @@ def _spans(told: JSON) -> list[Table]:
     table.add_column("characters", justify="right")
     table.add_column("score", justify="right")
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
-    for item in _used(told):
+    for item in _used(record):
         where = f"{item['start']}–{item['end']}"
-        row = (_number(item, told), clean(item["passage_id"]), where, f"{item['score']:.4g}")
+        row = (_number(item, record), clean(item["passage_id"]), where, f"{item['score']:.4g}")
         table.add_row(*row, clean(item["text"]))
     return [table] if table.rows else []
 
 
-def _used(told: JSON) -> list[JSON]:
+def _used(record: QueryRecord) -> list[EvidenceRecord]:
     """The evidence that a sentence of the answer names, in its order."""
-    used = {evidence_id for sentence in told["answer"] for evidence_id in sentence["evidence"]}
-    return [item for item in told["evidence"] if item["evidence_id"] in used]
+    used = {evidence_id for sentence in record["answer"] for evidence_id in sentence["evidence"]}
+    return [item for item in record["evidence"] if item["evidence_id"] in used]
 
 
-def _number(evidence: JSON, told: JSON) -> Text:
+def _number(evidence: EvidenceRecord, record: QueryRecord) -> Text:
     """What the answer cites the evidence's document by."""
-    return Text(f"[{told['references'].index(evidence['doc_id']) + 1}]", style="bold cyan")
+    return Text(f"[{record['references'].index(evidence['doc_id']) + 1}]", style="bold cyan")

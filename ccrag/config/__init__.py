@@ -28,18 +28,21 @@ from ccrag.config.services import (
     ServeSettings,
 )
 from ccrag.config.stages import (
+    LLM_REWRITE,
     AnswerSettings,
     CandidateSettings,
     EvidenceSettings,
     FeedbackSettings,
     FusionSettings,
     LinkedSettings,
+    ListName,
     RerankSettings,
     RetrievalSettings,
     RewriteSettings,
     SelectSettings,
     VariantSettings,
 )
+from ccrag.types import ranking_name
 
 __all__ = [
     "AnswerSettings",
@@ -133,7 +136,7 @@ class PipelineSettings(SettingsSection):
     @model_validator(mode="after")
     def _check_fusion(self) -> Self:
         names = self.list_names()
-        if self.fusion.method == "highest" and len({name.partition(":")[0] for name in names}) > 1:
+        if self.fusion.method == "highest" and len(set(self.retrieval.lists)) > 1:
             raise ValueError(
                 "fusion.method=highest compares scores, and those of bm25 and dense lists are of "
                 "different scales; use lists of one source, or fusion.method=rrf"
@@ -145,22 +148,34 @@ class PipelineSettings(SettingsSection):
             )
         return self
 
+    def list_variants(self, source: ListName) -> tuple[str, ...]:
+        """Return the variants that each get a list of the kind `source`."""
+        match source:
+            case "bm25":
+                variants = self.variants.use
+            case "dense":
+                variants = self.variants.dense
+            case _:
+                return ("original",)
+        if LLM_REWRITE not in variants:
+            return variants
+        # each further rewrite that the model is asked for gets a list of its own
+        more = (f"{LLM_REWRITE}-{number}" for number in range(2, self.rewrite.count + 1))
+        return (*variants, *more)
+
+    @property
+    def searched_variants(self) -> frozenset[str]:
+        """Return the variants that some first list searches."""
+        return frozenset(v for source in self.retrieval.lists for v in self.list_variants(source))
+
     def list_names(self) -> tuple[str, ...]:
         """Return the first lists, and feedback's, as rankings and `fusion.weights` call them."""
-        variants = {"bm25": self.variants.use, "dense": self.variants.dense}
         names = [
-            f"{source}:{variant}"
+            ranking_name(source, variant)
             for source in self.retrieval.lists
-            for variant in self._numbered(variants.get(source, ()))
+            for variant in self.list_variants(source)
         ]
-        return (*names, *(("bm25:feedback",) if self.feedback.enabled else ()))
-
-    def _numbered(self, variants: tuple[str, ...]) -> tuple[str, ...]:
-        """Return `variants`, and one more for each further rewrite that a model is asked for."""
-        if "llm-rewrite" not in variants:
-            return variants
-        more = (f"llm-rewrite-{number}" for number in range(2, self.rewrite.count + 1))
-        return (*variants, *more)
+        return (*names, *((ranking_name("bm25", "feedback"),) if self.feedback.enabled else ()))
 
 
 class SettingsSource(NamedTuple):

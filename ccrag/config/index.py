@@ -58,7 +58,9 @@ class Bm25Settings(SettingsSection):
     """Lexical scoring. `k1` and `b` belong to the index; the rest to the query."""
 
     k1: float = Field(1.5, ge=0)
+    """Saturation of term frequency: the larger, the more a repeated word counts."""
     b: float = Field(0.75, ge=0, le=1)
+    """Weight of length: 0 ignores it, 1 divides by it in full."""
     statistics: Literal["index", "candidates"] = "index"
     """Term statistics over the whole index, or over the query's own passages."""
     title_weight: float = Field(0.0, ge=0)

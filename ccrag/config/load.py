@@ -8,12 +8,14 @@ layer. `.env` files are left to docker compose.
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -46,6 +48,7 @@ def load_settings(
     """
     _refuse_unknown_variables(os.environ)
     named = pipeline or unnamed_pipeline().name
+    named = named if isinstance(named, dict) else str(named)
     toml = named if isinstance(named, dict) else read_pipeline(named)
 
     class Layered(Settings, BaseSettings):
@@ -67,8 +70,8 @@ def load_settings(
     try:
         loaded = Layered(**_override_layer(overrides))
     except ValidationError as error:
-        raise ConfigError(_first_problem(error)) from error
-    given = loaded.name if isinstance(named, dict) else str(named)
+        raise ConfigError(_first_problem(error, named, toml)) from error
+    given = loaded.name if isinstance(named, dict) else named
     return loaded.came_from(SettingsSource(given, tuple(overrides)))
 
 
@@ -91,7 +94,8 @@ def read_pipeline(pipeline: str | Path) -> Layer:
         return {"name": Path(name).stem, **_parse_toml(name, _read_file(Path(name)))}
     if name not in pipeline_names():
         known = ", ".join(pipeline_names())
-        raise ConfigError(f"no pipeline {name!r}; there are {known}; or give a .toml file")
+        hint = did_you_mean(name, pipeline_names())
+        raise ConfigError(f"no pipeline {name!r}{hint}; there are {known}; or give a .toml file")
     packaged = resources.files("ccrag") / "pipelines" / f"{name}.toml"
     return {"name": name, **_parse_toml(name, packaged.read_text(encoding="utf-8"))}
 
@@ -112,6 +116,12 @@ def _parse_toml(name: str, text: str) -> Layer:
         raise ConfigError(f"{name}: not valid TOML: {error}") from error
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `, did you mean A or B?` with the nearest names; empty where none is near."""
+    near = get_close_matches(name, list(known), n=3, cutoff=0.6)
+    return f", did you mean {' or '.join(near)}?" if near else ""
+
+
 def _override_layer(overrides: Sequence[str]) -> Layer:
     layer: Layer = {}
     for override in overrides:
@@ -123,16 +133,31 @@ def _override_layer(overrides: Sequence[str]) -> Layer:
         section = layer
         for part in path[:-1]:
             section = section.setdefault(part, {})
-        section[path[-1]] = _toml_value(value.strip())
+        section[path[-1]] = _toml_value(value.strip(), takes_text=_takes_text(path))
     return layer
 
 
-def _toml_value(value: str) -> object:
-    """Read a value as TOML, or a bare word as a string: `rerank.method=paper` needs no quotes."""
+def _toml_value(value: str, *, takes_text: bool) -> object:
+    """
+    Read a value as TOML, or a bare word as a string: `rerank.method=paper` needs no quotes.
+
+    Args:
+        takes_text: the setting is a text, so `engine.password=1234` is one, too.
+    """
     try:
-        return tomllib.loads(f"value = {value}")["value"]
+        read = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return value
+    return read if isinstance(read, str) or not takes_text else value
+
+
+def _takes_text(path: Sequence[str]) -> bool:
+    """Tell whether the setting at `path` takes a text and nothing else."""
+    section = Settings.model_fields.get(path[0])
+    fields = getattr(section.annotation, "model_fields", {}) if section and len(path) == 2 else {}
+    annotation = fields[path[1]].annotation if path[-1] in fields else None
+    kinds = set(get_args(annotation) or (annotation,)) - {NoneType}
+    return bool(kinds) and kinds <= {str, SecretStr}
 
 
 def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
@@ -144,7 +169,8 @@ def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
     unknown = [name for name in names if name.upper().split("__")[0] not in known]
     if unknown:
         sections = ", ".join(sorted(known))
-        raise ConfigError(f"unknown setting {unknown[0]}; sections are {sections}")
+        hint = did_you_mean(unknown[0].upper().split("__")[0], known)
+        raise ConfigError(f"unknown setting {unknown[0]}{hint}; sections are {sections}")
 
 
 def _require_utf8(what: str, value: str) -> None:
@@ -155,10 +181,42 @@ def _require_utf8(what: str, value: str) -> None:
         raise ConfigError(f"{what} is not UTF-8") from error
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: ValidationError, named: str | Layer, toml: Layer) -> str:
     """Return one line: where, what, and the names that would have been right."""
     problem = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
+    line = _line_in_file(named, toml, [str(part) for part in problem["loc"]])
     if problem["type"] == "extra_forbidden":
-        return f"unknown setting {where}; `ccrag pipelines --settings` prints every setting"
-    return f"setting {where or 'combination'}: {problem['msg']}"
+        hint = did_you_mean(where, setting_names())
+        return f"{line}unknown setting {where}{hint}; `ccrag pipelines --settings` prints all"
+    return f"{line}setting {where or 'combination'}: {problem['msg']}"
+
+
+def setting_names() -> list[str]:
+    """Return the names of all settings, as `--set` takes them, and of their sections."""
+    names: list[str] = []
+    for section, field in Settings.model_fields.items():
+        names.append(section)
+        keys = getattr(field.annotation, "model_fields", ())
+        names += [f"{section}.{key}" for key in keys]
+    return names
+
+
+def _line_in_file(named: str | Layer, toml: Layer, path: Sequence[str]) -> str:
+    """Return `FILE:LINE: ` where a pipeline file sets `path`; empty where it does not."""
+    if isinstance(named, dict) or not named.endswith(".toml") or not path:
+        return ""
+    section, key = (path[0], path[1]) if len(path) > 1 else ("", path[0])
+    found = toml.get(section, {}) if section else toml
+    if not isinstance(found, dict) or key not in found:
+        return f"{named}: " if section in toml else ""
+    current = ""
+    for number, text in enumerate(_read_file(Path(named)).splitlines(), start=1):
+        text = text.strip()
+        if text.startswith("["):
+            current = text.strip("[] ").split("#")[0].strip().strip("]")
+            if not section and current == key:
+                return f"{named}:{number}: "
+        elif current == section and text.split("=")[0].strip().strip("\"'") == key:
+            return f"{named}:{number}: "
+    return f"{named}: "

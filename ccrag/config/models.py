@@ -50,6 +50,7 @@ class RerankerSettings(SettingsSection):
     window_overlap: int = Field(64, ge=0)
     """Tokens that the windows of a longer text share."""
     batch_tokens: int = Field(4096, ge=64)
+    """Tokens, padding included, that the model scores at once."""
 
 
 class LlmSettings(SettingsSection):

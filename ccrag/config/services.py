@@ -14,17 +14,22 @@ class EngineSettings(SettingsSection):
     url: str | None = None
     """None: the embedded node is started on demand."""
     user: str | None = None
+    """User name for basic authentication; goes with `engine.password`."""
     password: SecretStr | None = None
+    """Password for basic authentication."""
     token: SecretStr | None = None
     """
     Sent as a bearer token to `url`. For an embedded node that is used by its URL: what its file
     `node.secret` holds (`ccrag node status` says where). Without `url` ccrag reads it itself.
     """
     ca_file: Path | None = None
+    """PEM file of the authority that signed the certificate of the engine."""
     verify_certs: bool = True
+    """Refuse an engine whose certificate cannot be verified."""
     timeout_s: float = Field(30.0, gt=0)
     """Per request; loading and merging use `bulk_timeout_s`."""
     bulk_timeout_s: float = Field(300.0, gt=0)
+    """Seconds that a request may take that loads or merges."""
     bulk_max_bytes: int = Field(8 * 1024 * 1024, ge=1024)
     """A bulk request is sent before it would grow past this (one larger item travels alone)."""
     bulk_retries: int = Field(6, ge=0)
@@ -32,7 +37,9 @@ class EngineSettings(SettingsSection):
     msearch_max_searches: int = Field(96, ge=1)
     """Sub-searches per request; more are sent in several."""
     shards: int = Field(1, ge=1)
+    """Primary shards of each new index."""
     replicas: int = Field(0, ge=0)
+    """Copies of each shard on other nodes."""
 
 
 class NodeSettings(SettingsSection):
@@ -43,13 +50,16 @@ class NodeSettings(SettingsSection):
     port: int | None = Field(None, ge=1, le=65535)
     """None: a free one."""
     heap_mb: int = Field(512, ge=256)
+    """Heap of the JVM in MB."""
     start_timeout_s: float = Field(90.0, gt=0)
+    """Seconds that a start may take."""
 
 
 class ProviderSettings(SettingsSection):
     """The server a language model runs on: any that speaks OpenAI's chat completions."""
 
     base_url: str = "https://api.openai.com/v1"
+    """Address of the server, up to and with `/v1`."""
     api_key: SecretStr | None = None
     """
     From the environment: `CCRAG_PROVIDER__API_KEY`. For OpenAI's own URL, `OPENAI_API_KEY` does
@@ -98,11 +108,13 @@ class ServeSettings(SettingsSection):
     max_body_bytes: int = Field(1024 * 1024, ge=1024)
     """A request's body; uploads have a limit of their own."""
     max_upload_bytes: int = Field(32 * 1024 * 1024, ge=1024)
+    """Bytes of one uploaded file at most."""
     max_upload_documents: int = Field(10_000, ge=1)
     """Documents that one uploaded file may hold."""
     max_upload_chars: int = Field(3_000_000, ge=1)
     """Characters of their titles, texts and links together."""
     max_query_chars: int = Field(10_000, ge=1)
+    """Characters of a question at most."""
     max_candidates: int = Field(10_000, ge=1)
     """Document ids that a request may name."""
     timeout_s: float = Field(60.0, gt=0)
@@ -145,12 +157,16 @@ class OutputSettings(SettingsSection):
     """What a run's files say about it."""
 
     team_id: str = "ccrag"
+    """Team name in the records of a run."""
     run_id: str | None = None
     """None: the pipeline's name."""
     run_level: Literal["document", "passage"] = "document"
     """What `run.trec` ranks: documents by their best passage, or passages."""
     description: str = "Search-backed question answering inside each query's candidate documents."
+    """Description of the run in its metadata."""
     repository: str = "local"
+    """Address of the source code in the metadata of a run."""
     data_name: str = "local"
+    """Name of the collection in the metadata of a run."""
     reasoning: bool = False
     """Whether `llm.model` thinks before it replies; said in the metadata."""

@@ -1,4 +1,4 @@
-"""Settings of a query's stages, in the order of its way."""
+"""Settings of a query's stages, in the order in which they run."""
 
 from typing import Annotated, Literal
 
@@ -22,6 +22,12 @@ TurnVariantName = Literal[
 ]
 """Variants made of a dialogue's turns; a lone question is its own variant in each."""
 
+LLM_REWRITE = "llm-rewrite"
+"""The variant of a dialogue's question that a language model makes."""
+
+ListName = Literal["candidate-order", "bm25", "dense", "outline"]
+"""The kinds of first lists; `pipeline.retrievers` makes them."""
+
 
 class VariantSettings(SettingsSection):
     """The variants of a query that get a list of their own."""
@@ -36,6 +42,7 @@ class VariantSettings(SettingsSection):
     dense: tuple[Literal["original"] | TurnVariantName, ...] = ("original",)
     """Those that get a dense list, where `retrieval.lists` has `dense`."""
     max_keywords: int = Field(12, ge=1)
+    """Keywords that are taken from a question at most."""
     min_chars: int = Field(3, ge=1)
     """Shorter words are not keywords."""
     decay: tuple[float, ...] = (1.0, 0.5, 0.25)
@@ -71,15 +78,19 @@ class FeedbackSettings(SettingsSection):
     """Pseudo-relevance feedback: terms of the best passages as one more list."""
 
     enabled: bool = True
+    """Add a list for the terms of the best passages."""
     passages: int = Field(4, ge=1)
+    """Best passages of the list `bm25:original` that give terms."""
     max_terms: int = Field(6, ge=1)
+    """Terms that are added to the keywords at most."""
     min_chars: int = Field(4, ge=1)
+    """Characters of a term at least."""
 
 
 class RetrievalSettings(SettingsSection):
     """The first lists."""
 
-    lists: tuple[Literal["candidate-order", "bm25", "dense", "outline"], ...] = ("bm25",)
+    lists: tuple[ListName, ...] = ("bm25",)
     """
     `bm25`: one list per variant of `variants.use`, and feedback. `dense`: one per variant of
     `variants.dense`. `outline`: the question against the headings above a passage and how its
@@ -117,6 +128,7 @@ class RerankSettings(SettingsSection):
     weighted sum of how well words, meaning and tokens match; no cross-encoder needed.
     """
     shortlist: int = Field(24, ge=1)
+    """Passages of the fused list that are reordered and may be read."""
     citation_weight: float = Field(0.05, ge=0)
     """`paper` only: weight of G(d)."""
     temporal_weight: float = Field(0.05, ge=0)
@@ -154,6 +166,18 @@ class RerankSettings(SettingsSection):
     signal_sentence_tokens: float = Field(1.0, ge=0)
     """`signals`: weight of the token closeness within the best sentence."""
 
+    @property
+    def signal_weights(self) -> dict[str, float]:
+        """Return the signals in use with their weights, in a fixed order."""
+        weights = {
+            "bm25": self.signal_bm25,
+            "dense": self.signal_dense,
+            "sentence": self.signal_sentence,
+            "tokens": self.signal_tokens,
+            "sentence-tokens": self.signal_sentence_tokens,
+        }
+        return {name: weight for name, weight in weights.items() if weight}
+
 
 class SelectSettings(SettingsSection):
     """Which of the ranked passages are read."""
@@ -165,7 +189,9 @@ class SelectSettings(SettingsSection):
     units hold. The last two read up to `budget.max_tokens`.
     """
     passages: int = Field(20, ge=1)
+    """Passages that are read at most."""
     max_per_document: int | None = Field(None, ge=1)
+    """Passages of one document that are read at most."""
     near_duplicate: float = Field(0.9, gt=0, le=1)
     """Passages whose word 3-shingles overlap (Jaccard) at least this much are duplicates."""
     temporal_coverage: bool = True
@@ -217,6 +243,7 @@ class EvidenceSettings(SettingsSection):
     sentences_per_passage: int = Field(5, ge=1)
     """Only the first so many sentences of a passage are considered."""
     max_sentences: int = Field(10, ge=1)
+    """Sentences that are shown at most."""
     max_sentence_words: int = Field(120, ge=1)
     """A longer sentence (a table, a failed extraction) comes after others that say as much."""
 
@@ -256,7 +283,9 @@ class AnswerSettings(SettingsSection):
     numbers); by a model, the probability that the evidence entails the sentence.
     """
     max_sentences: int = Field(5, ge=1)
+    """Sentences of an answer at most."""
     max_per_document: int | None = Field(None, ge=1)
+    """Sentences of an extractive answer from one document at most."""
     max_words: int = Field(400, ge=1)
     """Kept by whole sentences."""
     min_words: int = Field(5, ge=1)
@@ -268,6 +297,7 @@ class AnswerSettings(SettingsSection):
     min_coverage: float = Field(0.0, ge=0, le=1)
     """Share of the query's keywords an answer sentence must hold; with 0, one is enough."""
     abstention: str = "The given documents do not answer this question."
+    """The one sentence of an answer where the candidates do not answer."""
     clarify: bool = False
     """`llm`: a question that may mean several things is answered by asking back, if the prompt
     offers it (as `answer-dialogue` does); what asks back counts as an abstention."""

@@ -15,8 +15,9 @@ from ccrag.evaluation.rundata import PassageSpan, Ranked, RunAnswer, RunData, Ru
 from ccrag.evaluation.validate.jsonl import JsonlRecord
 from ccrag.evaluation.validate.shape import Kinds, is_whole, items, shape_problems
 from ccrag.formats.plain_files import file_bytes
+from ccrag.formats.provenance import EvidenceRecord, QueryRecord
 from ccrag.formats.trec_run import QrelsByQuery, merge_qrels, read_qrels, read_run
-from ccrag.types import JSON, Evidence, QueryId
+from ccrag.types import Evidence, QueryId
 
 RESPONSES = "responses.jsonl"
 TREC_RUN = "run.trec"
@@ -142,14 +143,14 @@ def _read_folder(folder: Path, name: str) -> RunData:
             f"no run in this folder; expected {RESPONSES}, {TREC_RUN} or {PROVENANCE}", path=folder
         )
     answers = _read_responses(responses) if responses.exists() else None
-    told = _read_provenance(provenance) if provenance.exists() else None
-    if told is not None:
-        answers = _joined(provenance, answers, told)
+    records = _read_provenance(provenance) if provenance.exists() else None
+    if records is not None:
+        answers = _joined(provenance, answers, records)
     return RunData(
         name,
         answers=answers,
         rankings=_read_rankings(trec) if trec.exists() else None,
-        provenance=told,
+        provenance=records,
     )
 
 
@@ -191,7 +192,7 @@ def _citation(value: object, references: Sequence[str]) -> int:
     raise InputError(f"citation {value!r} is neither an index nor an id")
 
 
-def _read_provenance(path: Path) -> dict[QueryId, JSON]:
+def _read_provenance(path: Path) -> dict[QueryId, QueryRecord]:
     try:
         records = orjson.loads(file_bytes(path))["queries"]
         return {record["query_id"]: record for record in records}
@@ -200,13 +201,13 @@ def _read_provenance(path: Path) -> dict[QueryId, JSON]:
 
 
 def _joined(
-    path: Path, answers: Mapping[QueryId, RunAnswer] | None, told: Mapping[QueryId, JSON]
+    path: Path, answers: Mapping[QueryId, RunAnswer] | None, records: Mapping[QueryId, QueryRecord]
 ) -> dict[QueryId, RunAnswer]:
     """
     Return the answers with what provenance tells of them; without responses, what it tells alone.
     """
     try:
-        known = {query_id: _told_answer(record) for query_id, record in told.items()}
+        known = {query_id: _recorded_answer(record) for query_id, record in records.items()}
     except (KeyError, TypeError) as error:
         raise InputError(f"is not the provenance of a run ({error!r})", path=path) from error
     if answers is None:
@@ -221,7 +222,7 @@ def _joined(
     return joined
 
 
-def _told_answer(record: JSON) -> RunAnswer:
+def _recorded_answer(record: QueryRecord) -> RunAnswer:
     sentences = tuple(
         RunSentence(sentence["text"], tuple(sentence["citations"]), tuple(sentence["evidence"]))
         for sentence in record["answer"]
@@ -241,8 +242,17 @@ def _told_answer(record: JSON) -> RunAnswer:
     )
 
 
-def _evidence(item: JSON) -> Evidence:
-    return Evidence(**{**item, "section": tuple(item["section"])})
+def _evidence(item: EvidenceRecord) -> Evidence:
+    return Evidence(
+        evidence_id=item["evidence_id"],
+        passage_id=item["passage_id"],
+        doc_id=item["doc_id"],
+        section=tuple(item["section"]),
+        start=item["start"],
+        end=item["end"],
+        text=item["text"],
+        score=item["score"],
+    )
 
 
 def _cited(answer: RunAnswer) -> tuple[tuple[str, ...], list[tuple[int, ...]]]:

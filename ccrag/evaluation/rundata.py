@@ -8,7 +8,8 @@ answer holds, resolvable or not.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ccrag.types import JSON, DocId, Evidence, QueryId, Span
+from ccrag.formats.provenance import QueryRecord
+from ccrag.types import DocId, Evidence, QueryId, Span
 
 Ranked = tuple[tuple[str, float], ...]
 """Ids and scores of one query, in the order of the run's lines."""
@@ -71,7 +72,7 @@ class RunData:
     name: str
     answers: Mapping[QueryId, RunAnswer] | None = None
     rankings: Mapping[QueryId, Ranked] | None = None
-    provenance: Mapping[QueryId, JSON] | None = None
+    provenance: Mapping[QueryId, QueryRecord] | None = None
     """The records of `provenance.json`, for whoever looks into single queries."""
 
     def answer(self, query_id: QueryId) -> RunAnswer:

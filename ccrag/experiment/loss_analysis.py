@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ccrag.evaluation.levels import document_of
-from ccrag.types import JSON, DocId, PassageId, doc_id_of, is_passage_id
+from ccrag.formats.provenance import EvidenceRecord, PassageRecord, QueryRecord
+from ccrag.types import DocId, PassageId, doc_id_of, is_passage_id
 
 FUSED, RERANKED = "rrf", "rerank"
 """What rankings made from other rankings are called in provenance."""
@@ -64,7 +65,7 @@ class RelevantItem:
 
 def relevant_items(
     relevant_ids: Iterable[RelevantId],
-    record: JSON | None,
+    record: QueryRecord | None,
     *,
     depth: int,
     candidates: Collection[DocId] | None = None,
@@ -90,7 +91,9 @@ def relevant_items(
     )
 
 
-def best_ranks(record: JSON, wanted: Collection[RelevantId]) -> dict[str, dict[RelevantId, int]]:
+def best_ranks(
+    record: QueryRecord, wanted: Collection[RelevantId]
+) -> dict[str, dict[RelevantId, int]]:
     """
     Return the ranks of the `wanted` documents and passages in every ranking of a provenance record.
     """
@@ -107,7 +110,7 @@ def best_ranks(record: JSON, wanted: Collection[RelevantId]) -> dict[str, dict[R
 
 def _loss_stage(
     name: RelevantId,
-    record: JSON | None,
+    record: QueryRecord | None,
     ranks: Ranks,
     depth: int,
     candidates: Collection[DocId] | None,
@@ -147,12 +150,12 @@ def _lost_in_ranking(name: RelevantId, ranks: Ranks, depth: int) -> LossStage:
     return lost_at
 
 
-def _passages_rested_on(record: JSON) -> set[PassageId]:
+def _passages_rested_on(record: QueryRecord) -> set[PassageId]:
     """Return the passages whose evidence an answer sentence names."""
     named = {evidence_id for sentence in record["answer"] for evidence_id in sentence["evidence"]}
     return {item["passage_id"] for item in record["evidence"] if item["evidence_id"] in named}
 
 
-def _ids(like: RelevantId, items: Iterable[JSON]) -> set[RelevantId]:
+def _ids(like: RelevantId, items: Iterable[EvidenceRecord | PassageRecord]) -> set[RelevantId]:
     """Return the items' ids of the kind that `like` is: passages' or documents'."""
     return {item["passage_id" if is_passage_id(like) else "doc_id"] for item in items}

@@ -23,7 +23,8 @@ from ccrag.experiment.loss_analysis import (
     relevant_items,
 )
 from ccrag.experiment.runner import FinishedRun
-from ccrag.types import JSON, Candidates, DocId, Document, Query, QueryId, is_passage_id
+from ccrag.formats.provenance import QueryRecord
+from ccrag.types import Candidates, DocId, Document, Query, QueryId, is_passage_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +141,8 @@ def _documents(index: Index, doc_ids: Iterable[DocId]) -> Mapping[DocId, Documen
 
 def _titles(data: RunData) -> Iterator[tuple[DocId, str]]:
     for record in (data.provenance or {}).values():
-        for place in record["read"]:
-            yield place["doc_id"], place["title"]
+        for passage in record["read"]:
+            yield passage["doc_id"], passage["title"]
 
 
 def _results(
@@ -172,7 +173,7 @@ def _results(
 
 
 def _result(
-    data: RunData, record: JSON | None, query_id: QueryId, relevant: tuple[RelevantItem, ...]
+    data: RunData, record: QueryRecord | None, query_id: QueryId, relevant: tuple[RelevantItem, ...]
 ) -> QueryResult:
     if record is None:
         return QueryResult(None, relevant, {}, ())
@@ -182,7 +183,7 @@ def _result(
 
 def _not_held(
     index: Index,
-    records: Mapping[QueryId, JSON],
+    records: Mapping[QueryId, QueryRecord],
     relevant: Mapping[QueryId, tuple[RelevantId, ...]],
 ) -> set[RelevantId]:
     """Of what is relevant and some query ranks nowhere, that which the index cannot rank."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ccrag.config import Settings
+from ccrag.config.requirements import requirements
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index
 from ccrag.evaluation.validate import Problem, validate
@@ -13,7 +14,7 @@ from ccrag.experiment.plan import PlannedRun
 from ccrag.formats import Format
 from ccrag.indexing.command import index_command
 from ccrag.pipeline.factory import Models, find_index
-from ccrag.pipeline.pipeline import Pipeline, asks_before_answering
+from ccrag.pipeline.pipeline import Pipeline
 from ccrag.pipeline.state import Failure
 from ccrag.runs.identity import run_identity
 from ccrag.runs.run import run_queries
@@ -155,7 +156,7 @@ def warm_up(pipeline: Pipeline, queries: Sequence[Query]) -> None:
     by their first text, and times would depend on the order of the runs. A language model is not
     asked, since its replies cost: a pipeline that asks one before the answer is not warmed.
     """
-    if asks_before_answering(pipeline.settings):
+    if requirements(pipeline.settings).llm_before_answer:
         return
     answering = pipeline.settings.answer.generator != "llm"
     for _ in pipeline.run(queries[:WARM_UP_QUERIES], answering=answering):

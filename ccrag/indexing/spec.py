@@ -7,6 +7,7 @@ from ccrag.chunking.block_windows import BLOCK_WINDOWS_VERSION
 from ccrag.chunking.semantic import SEMANTIC_VERSION
 from ccrag.chunking.windows import CHUNKER_VERSION
 from ccrag.config import ChunkingSettings, PipelineSettings
+from ccrag.config.requirements import requirements
 from ccrag.engine.names import IndexSpec, UnitSpec
 from ccrag.models.tokens import ESTIMATE, tokenizer_identity
 from ccrag.text.markup import PLAIN_VERSION
@@ -25,7 +26,7 @@ def index_spec(settings: PipelineSettings) -> IndexSpec:
     """
     chunking, bm25 = settings.chunking, settings.bm25
     stored = settings.vectors.mode if settings.vectors.mode in ("exact", "hnsw") else None
-    needs_encoder = stored is not None or chunking.method in ("semantic", "topic-shift")
+    needs_encoder = requirements(settings).index_encoder
     parts = [_chunking_name(chunking)]
     if (bm25.k1, bm25.b) != PUBLISHED_K1_B:
         parts.append(f"k{bm25.k1:g}-b{bm25.b:g}")

@@ -18,13 +18,13 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
-from ccrag.pipeline.retrievers import dot_of
+from ccrag.pipeline.retrievers.dense import dot_of
+from ccrag.pipeline.stages import Stage
 from ccrag.pipeline.state import QueryState
 from ccrag.query.rewrite_rules import leans_back
 from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.types import Ranking
 
-STAGE = "answerability"
 EntailmentScore = Callable[[str, str], float | None]
 """From (premise, hypothesis) to the probability of entailment; None: cannot be told."""
 
@@ -64,14 +64,14 @@ class FeatureExtractor:
         ]
 
     def _seen(self, state: QueryState, closest: float | None) -> AnswerabilityInput:
-        dense = [ranking for ranking in state.lists if ranking.stage.startswith("dense:")]
+        dense = [ranking for ranking in state.lists if ranking.source == "dense"]
         return AnswerabilityInput(
             question=state.question,
             turn=state.query.text,
             turns=state.query.turns,
             leans_back=leans_back(state.query.text),
             lists=state.lists,
-            bm25=[_scores(ranked) for ranked in state.lists if ranked.stage.startswith("bm25:")],
+            bm25=[_scores(ranked) for ranked in state.lists if ranked.source == "bm25"],
             cosines=[list(map(dot_of, _scores(r))) for r in dense] if self._has_dense else None,
             ranking=state.current(),
             shortlist=list(state.passages.values()),
@@ -113,7 +113,7 @@ def _scores(ranking: Ranking) -> list[float]:
 
 
 class Abstainer:
-    """Decide for each query, and gives those that are not answered the abstention."""
+    """Decide for each query whether its candidates answer it, and abstain where they do not."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class Abstainer:
             return
         state.answer, _ = assemble(state.query, (), state.evidence, abstention=self._abstention)
         state.note(
-            STAGE,
+            Stage.ANSWERABILITY.value,
             f"the candidates seem not to answer: probability {decision.probability:.2f}, "
             f"abstention from {decision.threshold:g}",
         )

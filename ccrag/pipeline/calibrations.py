@@ -8,8 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from ccrag.answering.calibration import Calibration
 from ccrag.config import PipelineSettings
+from ccrag.config.requirements import requirements
 from ccrag.errors import ConfigError, InputError
-from ccrag.pipeline.rewriting import needs_rewrites
 
 NONE = "none"
 SUFFIX = ".json"
@@ -83,7 +83,7 @@ def made_with(settings: PipelineSettings) -> dict[str, str]:
     """
     Return the settings that decide the features, by `section.key`; for `Calibration.made_with`.
     """
-    by_model = needs_rewrites(settings) or settings.rerank.method == "listwise"
+    by_model = requirements(settings).llm_before_answer
     sections = _STAGES | ({"rewrite", "llm"} if by_model else set())
     if settings.select.read != "passages":
         sections |= {"linked", "units", "budget"}

@@ -41,7 +41,7 @@ class EvidenceSelector:
         self._encoder = encoder
         self._reranker = reranker
 
-    def read(self, states: Sequence[QueryState]) -> None:
+    def select(self, states: Sequence[QueryState]) -> None:
         """Give each query its evidence; sentences of all of them are encoded in one call."""
         settings = self._settings.evidence
         candidates = [

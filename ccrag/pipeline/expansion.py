@@ -1,17 +1,17 @@
-"""From a query to its variants, their vectors, and the first lists that are asked for."""
+"""Make the variants of a query, their vectors, and the requests for its first lists."""
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ccrag.config import PipelineSettings
+from ccrag.config.requirements import requirements
 from ccrag.engine import bodies
 from ccrag.engine.bodies import SearchVector
 from ccrag.errors import InputError, ModelError
 from ccrag.models.base import Encoder
-from ccrag.pipeline.retrievers import RetrievalRequest, search_bodies
-from ccrag.pipeline.rewriting import needs_rewrites
-from ccrag.pipeline.signal_reranking import signal_weights
+from ccrag.pipeline.retrievers import search_bodies
+from ccrag.pipeline.retrievers.base import RetrievalRequest
 from ccrag.pipeline.state import QueryState
 from ccrag.query.turns import turn_variants
 from ccrag.query.variants import keywords, make_variants
@@ -63,7 +63,7 @@ def encode_variants(
     Raises:
         ModelError: vectors are needed and there is no encoder.
     """
-    if not needs_query_vectors(settings):
+    if not requirements(settings).question_vectors:
         return
     if encoder is None:
         raise ModelError(f"pipeline {settings.name} needs an encoder")
@@ -94,37 +94,21 @@ def retrieval_requests(state: QueryState, settings: PipelineSettings) -> list[Re
     texts = settings.feedback.passages if settings.feedback.enabled else 0
     requests: list[RetrievalRequest] = []
     for source in settings.retrieval.lists:
-        if source == "bm25":
-            requests += [
-                RetrievalRequest(
-                    state.query, variant, texts=texts if variant.name == "original" else 0
-                )
-                for variant in state.variants
-            ]
-        elif source == "dense":
-            requests += [
-                RetrievalRequest(state.query, variant, source, state.vectors.get(variant.name))
-                for variant in state.dense_variants
-            ]
-        else:
-            requests.append(
-                RetrievalRequest(state.query, Variant("original", state.query.text), source)
-            )
+        match source:
+            case "bm25":
+                requests += [
+                    RetrievalRequest(state.query, v, texts=texts if v.name == "original" else 0)
+                    for v in state.variants
+                ]
+            case "dense":
+                requests += [
+                    RetrievalRequest(state.query, v, source, state.vectors.get(v.name))
+                    for v in state.dense_variants
+                ]
+            case _:
+                original = Variant("original", state.query.text)
+                requests.append(RetrievalRequest(state.query, original, source))
     return requests
-
-
-def needs_query_vectors(settings: PipelineSettings) -> bool:
-    """Tell whether a stage compares a vector of the query with something."""
-    by_signal = settings.rerank.method == "signals" and not {"dense", "sentence"}.isdisjoint(
-        signal_weights(settings)
-    )
-    by_run = settings.select.read == "linked" and settings.linked.scorer == "fused"
-    return reads_by_cosine(settings) or by_signal or by_run or "dense" in settings.retrieval.lists
-
-
-def reads_by_cosine(settings: PipelineSettings) -> bool:
-    """Tell whether evidence is scored by cosines with the question."""
-    return settings.evidence.scorer in ("bi-encoder", "fused")
 
 
 def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | None) -> list[JSON]:
@@ -137,7 +121,7 @@ def first_requests(settings: PipelineSettings, query: Query, encoder: Encoder | 
     state = QueryState(query)
     if not query.turns:
         state.rewrites = (query.text,) * settings.rewrite.count
-    elif needs_rewrites(settings):
+    elif requirements(settings).llm_rewrite:
         raise InputError("the requests depend on a rewrite, and no model is asked for it here")
     set_variants(state, settings)
     encode_variants([state], settings, encoder)

@@ -1,4 +1,4 @@
-"""Opening what a command works with, from settings: engine, index, models, pipeline."""
+"""Open what a command works with, from settings: engine, index, models, pipeline."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from ccrag.concurrency import one_at_a_time
 from ccrag.config import EncoderSettings, PipelineSettings, RerankerSettings, Settings
 from ccrag.config.defaults import BEST_FIRST, Default, Purpose, unnamed_pipeline
 from ccrag.config.load import load_settings, pipeline_names
+from ccrag.config.requirements import requirements
 from ccrag.engine.client import Notify, open_client, silent
 from ccrag.engine.index import Index, IndexInfo, built_specs, missing, open_index
 from ccrag.errors import ConfigError, IndexMismatchError, IndexMissingError
 from ccrag.indexing.command import index_command
 from ccrag.indexing.spec import index_spec
-from ccrag.llm.client import Llm, load_llm
+from ccrag.llm.client import load_llm
 from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.cached import CachedEncoder
 from ccrag.models.encoder import load_encoder, missing_extra
@@ -27,7 +28,7 @@ from ccrag.models.reranker import Reranker, load_reranker
 from ccrag.models.token_vectors import TransformerTokens, token_encoder_of
 from ccrag.models.tokens import load_token_counter
 from ccrag.pipeline.abstention import Abstainer, FeatureExtractor
-from ccrag.pipeline.answering import AnswerGenerator, NoAnswerGenerator, make_answer_generator
+from ccrag.pipeline.answering import AnswerGenerator, NoAnswerGenerator
 from ccrag.pipeline.calibrations import (
     NONE,
     calibration_label,
@@ -35,15 +36,8 @@ from ccrag.pipeline.calibrations import (
     load_calibration,
 )
 from ccrag.pipeline.contexts import ContextPipeline
-from ccrag.pipeline.expansion import first_requests, needs_query_vectors, reads_by_cosine
-from ccrag.pipeline.pipeline import (
-    Pipeline,
-    asks_before_answering,
-    needs_llm,
-    needs_reranker,
-    needs_support,
-)
-from ccrag.pipeline.signal_reranking import needs_tokens
+from ccrag.pipeline.expansion import first_requests
+from ccrag.pipeline.pipeline import Pipeline, PipelineModels
 from ccrag.types import JSON, Passage, Query, QueryId
 
 if TYPE_CHECKING:
@@ -69,40 +63,50 @@ class Models:
         Return the pipeline of `settings` over `index`, with the models it needs.
 
         Args:
-            writer: writes the answers, so that no language model is opened for them.
+            generator: writes the answers, so that no language model is opened for them.
 
         Raises:
             ModelError: a model cannot be had.
             IndexMismatchError: the index holds vectors of another encoder.
             ConfigError: no such calibration, or one that was made with another pipeline.
         """
-        encoder = reranker = support = tokens = None
         calibration = calibration_of(settings)
+        models = self.needed(settings, generates=generator is None)
+        if models.encoder is not None:
+            check_encoder(models.encoder, index.info, settings)
+        abstainer = None
+        if calibration is not None:
+            with self._loading:
+                abstainer = self._abstainer(settings, calibration, models.encoder)
+        return Pipeline(settings, index, models, generator=generator, abstainer=abstainer)
+
+    def needed(
+        self, settings: Settings, *, searches: bool = True, generates: bool = True
+    ) -> PipelineModels:
+        """
+        Return the models that the pipeline of `settings` needs, loading those not loaded yet.
+
+        Args:
+            searches: False where passages come with the queries, so that no list is made.
+            generates: False where the answers are written elsewhere.
+
+        Raises:
+            ModelError: a model cannot be had.
+        """
+        needs = requirements(settings)
+        encodes = needs.question_vectors if searches else needs.sentence_vectors
+        asks_llm = needs.llm if generates else needs.llm_before_answer
         with self._loading:
-            if needs_tokens(settings):
-                tokens = self._token_encoder(settings)
-            if needs_query_vectors(settings):
-                encoder = self._encoder(settings)
-                check_encoder(encoder, index.info, settings)
-            if needs_reranker(settings):
-                reranker = self._reranker(settings)
-            if generator is None and needs_support(settings) and settings.answer.support_model:
-                support = self._nli(settings.answer.support_model)
-            abstainer = None
-            if calibration is not None:
-                abstainer = self._abstainer(settings, calibration, encoder)
-        return Pipeline(
-            settings,
-            index,
-            encoder=encoder,
-            reranker=reranker,
-            llm=open_llm(settings, answers=generator is None),
-            support=support,
-            generator=generator,
-            tokens=tokens,
-            count=load_token_counter(settings.budget.tokenizer),
-            abstainer=abstainer,
-        )
+            return PipelineModels(
+                encoder=self._encoder(settings) if encodes else None,
+                tokens=self._token_encoder(settings) if searches and needs.token_vectors else None,
+                reranker=self._reranker(settings) if needs.cross_encoder else None,
+                llm=load_llm(settings.provider) if asks_llm else None,
+                support=self._nli(needs.support_model)
+                if generates and needs.support_model
+                else None,
+                count=load_token_counter(settings.budget.tokenizer),
+            )
 
     def feature_extractor(
         self, settings: Settings, index: Index, *, cross_encoder: bool, nli: str | None
@@ -120,7 +124,7 @@ class Models:
         """
         encoder = None
         with self._loading:
-            if needs_query_vectors(settings):
+            if requirements(settings).question_vectors:
                 encoder = self._encoder(settings)
                 check_encoder(encoder, index.info, settings)
             return self._feature_extractor(settings, encoder, cross_encoder=cross_encoder, nli=nli)
@@ -171,7 +175,13 @@ class Models:
 
     def _reranker(self, settings: PipelineSettings) -> Reranker:
         if settings.reranker not in self._rerankers:
-            self._rerankers[settings.reranker] = _loaded_reranker(settings.reranker)
+            chosen = settings.reranker
+            self._rerankers[chosen] = load_reranker(
+                chosen.model,
+                max_tokens=chosen.max_tokens,
+                window_overlap=chosen.window_overlap,
+                batch_tokens=chosen.batch_tokens,
+            )
         return self._rerankers[settings.reranker]
 
     def _nli(self, model: str) -> Support:
@@ -207,7 +217,7 @@ def find_index(
 def _serves(pipeline: str, built: Sequence[str]) -> bool:
     """Tell whether `built` is all that a packaged pipeline needs, and its extras are installed."""
     settings = load_settings(pipeline)
-    needed = missing_extra(settings.encoder) if needs_query_vectors(settings) else None
+    needed = missing_extra(settings.encoder) if requirements(settings).question_vectors else None
     return needed is None and index_spec(settings).fits(built)
 
 
@@ -315,20 +325,12 @@ def open_context_pipeline(
             "answer.answerability reads the lists of a search, and contexts that are given have "
             "none: set answer.answerability=none"
         )
-    llm = open_llm(settings)
-    return ContextPipeline(
-        settings,
-        passages,
-        encoder=load_encoder(settings.encoder) if reads_by_cosine(settings) else None,
-        reranker=open_reranker(settings),
-        generator=make_answer_generator(settings, llm, support=open_support(settings)),
-        llm=llm,
-    )
+    return ContextPipeline(settings, passages, Models().needed(settings, searches=False))
 
 
 def show_requests(settings: PipelineSettings, query: Query) -> list[JSON]:
     """Return the searches of a query's first round, as they would be sent; no engine is asked."""
-    encoder = load_encoder(settings.encoder) if needs_query_vectors(settings) else None
+    encoder = load_encoder(settings.encoder) if requirements(settings).question_vectors else None
     return first_requests(settings, query, encoder)
 
 
@@ -350,35 +352,12 @@ def check_encoder(encoder: Encoder, info: IndexInfo, settings: Settings) -> None
     )
 
 
-def open_reranker(settings: PipelineSettings) -> Reranker | None:
-    """Return the cross-encoder, if a stage of `settings` asks one."""
-    return _loaded_reranker(settings.reranker) if needs_reranker(settings) else None
-
-
-def _loaded_reranker(chosen: RerankerSettings) -> Reranker:
-    return load_reranker(
-        chosen.model,
-        max_tokens=chosen.max_tokens,
-        window_overlap=chosen.window_overlap,
-        batch_tokens=chosen.batch_tokens,
-    )
-
-
-def open_llm(settings: Settings, *, answers: bool = True) -> Llm | None:
-    """
-    Return the language model, if a stage of `settings` asks one.
-
-    Args:
-        answers: whether it is to write the answers, if `settings` say so.
-    """
-    asked = needs_llm(settings) if answers else asks_before_answering(settings)
-    return load_llm(settings.provider) if asked else None
-
-
 def open_support(settings: PipelineSettings) -> Support | None:
     """
-    Return what holds generated sentences against their evidence, if `settings` name a model for it.
+    Return the model that checks generated sentences against their evidence, if `settings` name one.
+
+    Raises:
+        ModelError: it cannot be had.
     """
-    if not needs_support(settings) or settings.answer.support_model is None:
-        return None
-    return one_at_a_time(load_nli(settings.answer.support_model))
+    model = requirements(settings).support_model
+    return None if model is None else one_at_a_time(load_nli(model))

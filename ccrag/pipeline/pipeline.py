@@ -1,17 +1,15 @@
 """
-Run a query through the stages, in their order, and record what each did.
+Run a query through its stages over one index, from the candidate check to the answer.
 
-The only module that knows the order of stages. The stages themselves are pure and live in
-`retrieval` and `answering`; this one asks the index, hands texts over, and keeps the trace.
-Queries travel in batches that share their requests; one that fails does not stop the others.
+What ranks, selects and answers is pure and lives in `retrieval` and `answering`; the stages here
+ask the index and the models, hand texts over, and keep the record of what each did.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ccrag.answering.support import Support
-from ccrag.concurrency import in_order
 from ccrag.config import FusionSettings, PipelineSettings
 from ccrag.engine.index import Index
 from ccrag.errors import (
@@ -24,72 +22,76 @@ from ccrag.llm.client import Llm
 from ccrag.models.base import Encoder
 from ccrag.models.reranker import Reranker
 from ccrag.models.token_vectors import TokenEncoder
-from ccrag.pipeline.abstention import STAGE as ANSWERABILITY
 from ccrag.pipeline.abstention import Abstainer
 from ccrag.pipeline.answering import AnswerGenerator, generate_answers, make_answer_generator
 from ccrag.pipeline.evidence import EvidenceSelector
 from ccrag.pipeline.expansion import encode_variants, retrieval_requests, set_variants
 from ccrag.pipeline.passage_selection import PassageSelector
 from ccrag.pipeline.reranking import make_rerank_stage
-from ccrag.pipeline.retrievers import RetrievalRequest, Retriever, make_retriever
-from ccrag.pipeline.rewriting import Rewriter, needs_rewrites
-from ccrag.pipeline.state import Failure, QueryState, StageCallback, Step, no_op, run_stages
+from ccrag.pipeline.retrievers import make_retriever
+from ccrag.pipeline.retrievers.base import RetrievalRequest, Retriever
+from ccrag.pipeline.rewriting import Rewriter
+from ccrag.pipeline.stages import Stage, StageCallback, StageLoop, StageStep, no_op
+from ccrag.pipeline.state import Failure, QueryState
 from ccrag.pipeline.unit_selection import UnitSelector
 from ccrag.query.feedback import feedback_terms, feedback_variant
 from ccrag.retrieval.fusion import highest, rrf
 from ccrag.text.tokens import TokenCounter, estimate_tokens
 from ccrag.types import Answer, Candidates, DocId, Query, Ranking, Result
 
-BATCHES_AT_ONCE = 2
-"""While the engine searches for one batch, Python works on the other."""
+
+@dataclass(frozen=True, slots=True)
+class PipelineModels:
+    """The models that the stages ask, see `config.requirements`; None where not needed."""
+
+    encoder: Encoder | None = None
+    tokens: TokenEncoder | None = None
+    """Encodes single tokens, for the signals that compare them."""
+    reranker: Reranker | None = None
+    llm: Llm | None = None
+    support: Support | None = None
+    """Checks generated sentences against their evidence; None: by words."""
+    count: TokenCounter = estimate_tokens
+    """Counts the tokens of the text that is read against `budget.max_tokens`."""
 
 
-class Pipeline:
+class Pipeline(StageLoop):
     """A complete setting of all stages over one index."""
 
     def __init__(
         self,
         settings: PipelineSettings,
         index: Index,
+        models: PipelineModels = PipelineModels(),  # frozen, so it can be shared
         *,
-        encoder: Encoder | None = None,
-        reranker: Reranker | None = None,
-        llm: Llm | None = None,
-        support: Support | None = None,
         generator: AnswerGenerator | None = None,
-        tokens: TokenEncoder | None = None,
-        count: TokenCounter = estimate_tokens,
         abstainer: Abstainer | None = None,
     ) -> None:
         """
-        Put the stages together; see `opening.open_pipeline` for models and index from settings.
+        Put the stages together; `factory.open_pipeline` finds models and index for settings.
 
         Args:
-            encoder: needed by dense lists and bi-encoder scores.
-            reranker: needed by cross-encoder stages.
-            llm: needed by generated answers, listwise reranking and rewrites.
-            support: holds generated sentences against their evidence; None: by words.
-            writer: writes the answers instead of the one that `settings` name.
-            tokens: needed by the signals that compare tokens.
-            count: counts the tokens of what is read against `budget.max_tokens`.
-            abstaining: decides whether the candidates answer; None: nobody does.
+            generator: writes the answers instead of the one that `settings` name.
+            abstainer: decides whether the candidates answer; None: that is not decided.
         """
-        self.settings = settings
+        super().__init__(settings)
         self.index = index
-        self._encoder = encoder
-        self._rewriting = Rewriter(settings, llm)
-        self._reranking = make_rerank_stage(
+        self._encoder = models.encoder
+        self._rewriter = Rewriter(settings, models.llm)
+        self._rerank = make_rerank_stage(
             settings,
-            reranker,
-            llm,
+            models.reranker,
+            models.llm,
             max_edges=index.info.max_edges,
-            encoder=encoder,
-            tokens=tokens,
+            encoder=models.encoder,
+            tokens=models.tokens,
         )
-        self._passages = PassageSelector(settings, index, count)
-        self._units = UnitSelector(settings, index, encoder, count)
-        self._evidence_selector = EvidenceSelector(settings, encoder, reranker)
-        self._generator = generator or make_answer_generator(settings, llm, support=support)
+        self._passages = PassageSelector(settings, index, models.count)
+        self._units = UnitSelector(settings, index, models.encoder, models.count)
+        self._evidence = EvidenceSelector(settings, models.encoder, models.reranker)
+        self._generator = generator or make_answer_generator(
+            settings, models.llm, support=models.support
+        )
         self._abstainer = abstainer
 
     def answer(self, query: Query, *, on_stage: StageCallback = no_op) -> Result:
@@ -110,6 +112,13 @@ class Pipeline:
         """
         return self._one(query, answering=False, on_stage=on_stage)
 
+    def _one(self, query: Query, *, answering: bool, on_stage: StageCallback) -> Result:
+        [state] = self.run_batch([query], answering=answering, on_stage=on_stage)
+        outcome = state.outcome()
+        if isinstance(outcome, Failure):
+            raise outcome.error
+        return outcome
+
     def checked(self, query: Query) -> Query:
         """
         Return the query, without candidates that the index does not hold if settings let them pass.
@@ -124,65 +133,36 @@ class Pipeline:
             raise state.error
         return state.query
 
-    def _one(self, query: Query, *, answering: bool, on_stage: StageCallback) -> Result:
-        [state] = self._run_batch([query], answering=answering, on_stage=on_stage)
-        outcome = state.outcome()
-        if isinstance(outcome, Failure):
-            raise outcome.error
-        return outcome
-
-    def run(
-        self, queries: Sequence[Query], *, answering: bool = True, on_stage: StageCallback = no_op
-    ) -> Iterator[Result | Failure]:
-        """
-        Answer queries, in order, or only search for them.
-
-        Args:
-            watch: sees every batch after each stage; what it raises ends the work and is raised.
-
-        Raises:
-            EngineError: the engine itself failed; queries not yet yielded have no outcome.
-        """
-        size = self.settings.retrieval.batch
-        batches = [queries[at : at + size] for at in range(0, len(queries), size)]
-        walk = partial(self._run_batch, answering=answering, on_stage=on_stage)
-        for states in in_order(walk, batches, workers=BATCHES_AT_ONCE):
-            yield from (state.outcome() for state in states)
-
-    def _run_batch(
-        self, queries: Sequence[Query], *, answering: bool, on_stage: StageCallback
-    ) -> list[QueryState]:
-        states = [QueryState(query) for query in queries]
+    def steps(self, *, answering: bool) -> tuple[StageStep, ...]:
         retriever = make_retriever(self.settings, self.index, self._encoder)
-        steps: tuple[Step, ...] = (
-            ("candidates", self._check_candidates),
-            ("variants", self._make_variants),
-            ("encode", self._encode_queries),
-            ("lists", lambda alive: self._retrieve(alive, retriever)),
-            ("feedback", lambda alive: self._feed_back(alive, retriever)),
-            ("fusion", self._fuse),
-            ("texts", self._fetch_shortlists),
-            ("rerank", self._reranking.rerank),
-            ("select", self._passages.select if self._by_passages else self._units.read),
-            ("neighbours", self._passages.widen if self._by_passages else _leave),
+        return (
+            StageStep(Stage.CANDIDATES, self._check_candidates),
+            StageStep(Stage.VARIANTS, self._make_variants),
+            StageStep(Stage.ENCODE, self._encode_queries),
+            StageStep(Stage.LISTS, partial(self._retrieve, retriever)),
+            StageStep(Stage.FEEDBACK, partial(self._feed_back, retriever)),
+            StageStep(Stage.FUSION, self._fuse),
+            StageStep(Stage.TEXTS, self._fetch_shortlists),
+            StageStep(Stage.RERANK, self._rerank.rerank),
+            *self._selection(),
             *(self._answering() if answering else UNANSWERED),
         )
-        run_stages(states, steps, on_stage=on_stage)
-        return states
 
-    @property
-    def _by_passages(self) -> bool:
-        return self.settings.select.read == "passages"
+    def _selection(self) -> tuple[StageStep, ...]:
+        if self.settings.select.read == "passages":
+            return (
+                StageStep(Stage.SELECT, self._passages.select),
+                StageStep(Stage.NEIGHBOURS, self._passages.widen),
+            )
+        # units bring their neighbours with them
+        return (StageStep(Stage.SELECT, self._units.select), StageStep(Stage.NEIGHBOURS, _leave))
 
-    def _answering(self) -> tuple[Step, ...]:
-        decide: tuple[Step, ...] = ()
+    def _answering(self) -> tuple[StageStep, ...]:
+        steps = [StageStep(Stage.EVIDENCE, self._evidence.select)]
         if self._abstainer is not None:
-            decide = ((ANSWERABILITY, self._abstainer.decide),)
-        return (
-            ("evidence", self._evidence_selector.read),
-            *decide,
-            ("answer", partial(generate_answers, self._generator)),
-        )
+            steps.append(StageStep(Stage.ANSWERABILITY, self._abstainer.decide))
+        steps.append(StageStep(Stage.ANSWER, partial(generate_answers, self._generator)))
+        return tuple(steps)
 
     def _check_candidates(self, states: list[QueryState]) -> None:
         """Candidates the index does not hold: refuse the query, or note them and go on without."""
@@ -213,7 +193,7 @@ class Pipeline:
         state.query = replace(state.query, candidates=Candidates.of(known, query_id=state.query_id))
 
     def _make_variants(self, states: list[QueryState]) -> None:
-        self._rewriting.rewrite(states)
+        self._rewriter.rewrite(states)
         for state in states:
             if state.error is None:
                 set_variants(state, self.settings)
@@ -221,7 +201,7 @@ class Pipeline:
     def _encode_queries(self, states: list[QueryState]) -> None:
         encode_variants(states, self.settings, self._encoder)
 
-    def _retrieve(self, states: list[QueryState], retriever: Retriever) -> None:
+    def _retrieve(self, retriever: Retriever, states: list[QueryState]) -> None:
         requests = [
             request for state in states for request in retrieval_requests(state, self.settings)
         ]
@@ -236,7 +216,7 @@ class Pipeline:
             for note in result.notes:
                 state.note("lists", note)
 
-    def _feed_back(self, states: list[QueryState], retriever: Retriever) -> None:
+    def _feed_back(self, retriever: Retriever, states: list[QueryState]) -> None:
         """Terms of the original list's best passages, as one more list for each query."""
         settings = self.settings.feedback
         if not settings.enabled:
@@ -282,15 +262,15 @@ class Pipeline:
             state.passages = {hit.passage_id: passages[hit.passage_id] for hit in wanted}
 
 
-def _fused(retriever: Sequence[Ranking], settings: FusionSettings) -> Ranking:
+def _fused(lists: Sequence[Ranking], settings: FusionSettings) -> Ranking:
     if settings.method == "highest":
-        return highest(retriever)
-    weights = [settings.weights.get(ranking.stage, 1.0) for ranking in retriever]
-    return rrf(retriever, k=settings.rrf_k, weights=weights)
+        return highest(lists)
+    weights = [settings.weights.get(ranking.stage, 1.0) for ranking in lists]
+    return rrf(lists, k=settings.rrf_k, weights=weights)
 
 
 def _leave(states: list[QueryState]) -> None:
-    """Nothing is to be done: a search wants no evidence, units bring what they hold."""
+    """Leave everything as it is: a search wants no evidence, units bring their neighbours."""
 
 
 def _leave_unanswered(states: list[QueryState]) -> None:
@@ -298,32 +278,5 @@ def _leave_unanswered(states: list[QueryState]) -> None:
         state.answer = Answer(state.query_id, (), (), ())
 
 
-UNANSWERED: tuple[Step, ...] = (("evidence", _leave), ("answer", _leave_unanswered))
-"""The end of a query that is only searched for."""
-
-
-def needs_reranker(settings: PipelineSettings) -> bool:
-    """Tell whether a stage asks a cross-encoder."""
-    coded = settings.rerank.method == "published-code" and settings.rerank.code_model > 0
-    return (
-        coded
-        or settings.rerank.method == "cross-encoder"
-        or settings.evidence.scorer == "cross-encoder"
-    )
-
-
-def needs_llm(settings: PipelineSettings) -> bool:
-    """Tell whether a stage asks a language model."""
-    return settings.answer.generator == "llm" or asks_before_answering(settings)
-
-
-def asks_before_answering(settings: PipelineSettings) -> bool:
-    """Tell whether a stage before the answer asks a language model."""
-    return settings.rerank.method == "listwise" or needs_rewrites(settings)
-
-
-def needs_support(settings: PipelineSettings) -> bool:
-    """Tell whether a model holds generated sentences against their evidence."""
-    answer = settings.answer
-    checked = answer.generator == "llm" and answer.unsupported != "keep"
-    return checked and answer.support_model is not None
+UNANSWERED = (StageStep(Stage.EVIDENCE, _leave), StageStep(Stage.ANSWER, _leave_unanswered))
+"""The last stages of a query that is only searched for."""

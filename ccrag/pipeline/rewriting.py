@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ccrag.concurrency import all_at_once
 from ccrag.config import PipelineSettings
+from ccrag.config.requirements import requirements
 from ccrag.errors import ModelError, of_query
 from ccrag.llm.client import Llm, parameters_of, set_or_none
 from ccrag.llm.prompts import load_prompt
@@ -12,14 +13,6 @@ from ccrag.pipeline.state import QueryState
 from ccrag.query.rewrite_llm import STAGE, ModelRewrite, model_rewrites
 from ccrag.query.rewrite_rules import rewritten
 from ccrag.query.turns import BY_MODEL
-
-
-def needs_rewrites(settings: PipelineSettings) -> bool:
-    """Tell whether some variant of the pipeline is a language model's."""
-    use = settings.variants
-    dense = use.dense if "dense" in settings.retrieval.lists else ()
-    bm25 = use.use if "bm25" in settings.retrieval.lists else ()
-    return BY_MODEL in (*bm25, *dense, use.question)
 
 
 class Rewriter:
@@ -36,7 +29,7 @@ class Rewriter:
         self._settings = settings.rewrite
         self._llm = llm
         self._rewrite: ModelRewrite | None = None
-        if not needs_rewrites(settings):
+        if not requirements(settings).llm_rewrite:
             return
         if llm is None:
             raise ModelError(f"pipeline {settings.name}: the variant {BY_MODEL} needs a model")

@@ -12,31 +12,12 @@ from ccrag.retrieval.rerank import with_tail
 from ccrag.retrieval.signals import rerank_by_signals
 from ccrag.retrieval.token_match import match_scores, token_weights
 from ccrag.text.markup import passage_search_text, plain
-from ccrag.types import Passage, PassageId
+from ccrag.types import Passage, PassageId, ranking_name
 
 PassageScoreTable = dict[PassageId, float]
 
 MIN_SENTENCE_CHARS = 15
 """A shorter sentence (an item's number, an empty table cell) says nothing by itself."""
-
-
-def signal_weights(settings: PipelineSettings) -> dict[str, float]:
-    """Return the signals that `settings` use, with their weights."""
-    rerank = settings.rerank
-    weights = {
-        "bm25": rerank.signal_bm25,
-        "dense": rerank.signal_dense,
-        "sentence": rerank.signal_sentence,
-        "tokens": rerank.signal_tokens,
-        "sentence-tokens": rerank.signal_sentence_tokens,
-    }
-    return {name: weight for name, weight in weights.items() if weight}
-
-
-def needs_tokens(settings: PipelineSettings) -> bool:
-    """Tell whether a signal compares tokens."""
-    used = signal_weights(settings) if settings.rerank.method == "signals" else {}
-    return "tokens" in used or "sentence-tokens" in used
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +65,7 @@ class SignalRerankStage:
         self, settings: PipelineSettings, encoder: Encoder | None, tokens: TokenEncoder | None
     ) -> None:
         self._shortlist = settings.rerank.shortlist
-        self._weights = signal_weights(settings)
+        self._weights = settings.rerank.signal_weights
         self._encoder = encoder
         self._tokens = tokens
 
@@ -143,7 +124,7 @@ class SignalRerankStage:
 
 
 def _bm25(state: QueryState, shortlist: _Shortlist) -> PassageScoreTable:
-    """Scores of the query's own BM25 list; a passage that it does not hold shares no word: 0."""
-    [ranking] = [ranking for ranking in state.lists if ranking.stage == "bm25:original"]
+    """Return scores of the original's BM25 list; a passage not in it shares no word: 0."""
+    [ranking] = [r for r in state.lists if r.stage == ranking_name("bm25", "original")]
     scores = {hit.passage_id: hit.score for hit in ranking}
     return {passage_id: scores.get(passage_id, 0.0) for passage_id in shortlist.ids}

@@ -1,8 +1,6 @@
 """One query in the pipeline: what the stages have found so far, and what it becomes."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,46 +39,70 @@ class Failure:
 
 @dataclass(slots=True)
 class QueryState:
-    """Filled by one stage after the other; `error` set means that no further stage touches it."""
+    """
+    Hold what the stages have found for one query; each stage adds its part.
+
+    A stage reads only what stages before it gave. Once `error` is set, no further stage runs for
+    the query.
+    """
 
     query: Query
+    """The query; the stage `candidates` may leave out documents that the index does not hold."""
+
+    # given by `variants`
     keywords: tuple[str, ...] = ()
     rewrites: tuple[str, ...] = ()
-    """A language model's variants of a dialogue's question, if it was asked for any."""
+    """Variants of a dialogue's question by a language model, if it was asked for any."""
     question: str = ""
-    """What reranking, evidence and answer take for the question: of a dialogue, one variant."""
+    """The variant that reranking, evidence and answer take for the question."""
     variants: tuple[Variant, ...] = ()
     """Variants with a BM25 list; feedback's, once it is made, is the last."""
     dense_variants: tuple[Variant, ...] = ()
+
+    # given by `encode`
     vectors: dict[str, QueryVector] = field(default_factory=dict)
-    """By the name of the variant: `(dim,)` float32 of unit length, once they are encoded."""
+    """Vectors of the variants by name: `(dim,)` float32 of unit length."""
     vector: QueryVector | None = None
-    """The question's, likewise."""
-    best_texts: tuple[Passage, ...] = ()
-    """The original list's best passages, for feedback."""
+    """The vector of `question`, of the same form."""
+
+    # given by `lists` and `feedback`
     lists: list[Ranking] = field(default_factory=list)
     """First lists, in the order of `retrieval.lists` and of the variants."""
+    best_texts: tuple[Passage, ...] = ()
+    """The best passages of the list `bm25:original`, for feedback."""
+
+    # given by `fusion`, `texts` and `rerank`
     ranking: Ranking | None = None
     """The current order: fused, then reranked."""
     later: list[Ranking] = field(default_factory=list)
     """Rankings made from the lists, in the order they were made."""
     passages: dict[PassageId, Passage] = field(default_factory=dict)
+    """The passages whose text was fetched, by id."""
+
+    # given by `select` and `neighbours`
     selected: tuple[Hit, ...] = ()
     read: tuple[Passage, ...] = ()
-    """Passages the answer was read from, neighbours included."""
+    """Passages the answer is read from, neighbours included."""
     units: tuple[Unit, ...] = ()
-    """The units they are of, best first, where units are read; only parts that are read."""
+    """The units of `read`, best first, where units are read; only parts that are read."""
+
+    # given by `evidence`
     evidence: tuple[Evidence, ...] = ()
     merits: dict[str, Merit] = field(default_factory=dict)
-    """What speaks for and against a piece of evidence, by its id."""
+    """The points for and against each piece of evidence, by its id."""
     cosines: dict[SentenceKey, float] = field(default_factory=dict)
-    """Of the sentences considered and the question, where an encoder compared them."""
+    """Cosines of the considered sentences with the question, where an encoder compared them."""
+
+    # given by `answerability` and `answer`
     answerability: Answerability | None = None
     answer: Answer | None = None
+
+    # added by every stage
     notes: list[Note] = field(default_factory=list)
     calls: list[ModelCall] = field(default_factory=list)
     """Calls to language models, in the order they were made."""
     seconds: dict[str, float] = field(default_factory=dict)
+    """Seconds of each stage, its share of the batch's."""
     error: CcragError | None = None
 
     @property
@@ -141,28 +163,3 @@ class QueryState:
             selected=tuple(hit.passage_id for hit in self.selected),
             units=self.units,
         )
-
-
-StageCallback = Callable[[str, Sequence[QueryState]], None]
-"""Called after each stage with its name and the states it worked on, from the thread that works."""
-
-
-def no_op(_stage: str, _ways: Sequence[QueryState]) -> None:
-    """Nobody looks on."""
-
-
-Step = tuple[str, Callable[[list[QueryState]], None]]
-"""A stage by its name, for the queries of a batch that are not lost yet."""
-
-
-def run_stages(
-    states: Sequence[QueryState], steps: Sequence[Step], *, on_stage: StageCallback = no_op
-) -> None:
-    """Run `steps` one after the other, and keep the seconds that each took for a query."""
-    for name, step in steps:
-        alive = [state for state in states if state.error is None]
-        began = perf_counter()
-        step(alive)
-        for state in alive:
-            state.seconds[name] = (perf_counter() - began) / len(alive)
-        on_stage(name, alive)

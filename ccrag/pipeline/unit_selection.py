@@ -43,7 +43,7 @@ class UnitSelector:
         self._grouping = UnitGrouping(settings, index)
         self._linked = LinkedSelector(settings, encoder, count)
 
-    def read(self, states: Sequence[QueryState]) -> None:
+    def select(self, states: Sequence[QueryState]) -> None:
         """Give each query the passages it reads, in reading order, and the units they are of."""
         grouped = self._grouping.units(states)
         scored: dict[int, list[ScoredUnit]] = {}

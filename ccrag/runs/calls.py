@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ccrag.config import ProviderSettings
-from ccrag.types import JSON
+from ccrag.formats.provenance import CallRecord
 
 
 @dataclass(slots=True)
@@ -22,13 +22,13 @@ class CallTotals:
     uncounted: int = 0
     """Calls made whose tokens the server did not tell."""
 
-    def add(self, calls: Iterable[JSON]) -> None:
+    def add(self, calls: Iterable[CallRecord]) -> None:
         """Count calls, as provenance has them."""
         for call in calls:
             self.calls += 1
             if call["cached"]:
                 self.cached += 1
-            elif call["prompt_tokens"] is None:
+            elif call["prompt_tokens"] is None or call["completion_tokens"] is None:
                 self.uncounted += 1
             else:
                 self.prompt_tokens += call["prompt_tokens"]

@@ -14,10 +14,11 @@ from typing import Any, BinaryIO
 import orjson
 
 from ccrag.config import PipelineSettings, Settings
+from ccrag.config.requirements import requirements
 from ccrag.engine.index import IndexInfo
 from ccrag.formats import trec_run
+from ccrag.formats.provenance import QueryRecord
 from ccrag.llm.prompts import Prompt, load_prompt
-from ccrag.pipeline.rewriting import needs_rewrites
 from ccrag.pipeline.state import Failure
 from ccrag.retrieval.rerank import STAGE as RERANK
 from ccrag.runs.calls import CallTotals
@@ -46,13 +47,13 @@ class Written:
     not_reranked: int = 0
     """Queries whose order no stage changed after fusion."""
 
-    def add(self, provenance: JSON) -> None:
+    def add(self, record: QueryRecord) -> None:
         """Count one entry."""
         self.answered += 1
-        self.abstained += provenance["abstained"]
-        self.seconds += sum(provenance["seconds"].values())
-        self.calls.add(provenance["calls"])
-        self.not_reranked += all(r["stage"] != RERANK for r in provenance["rankings"])
+        self.abstained += record["abstained"]
+        self.seconds += sum(record["seconds"].values())
+        self.calls.add(record["calls"])
+        self.not_reranked += all(r["stage"] != RERANK for r in record["rankings"])
 
 
 def pipeline_json(settings: Settings) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def prompt_of(settings: PipelineSettings) -> Prompt | None:
 def stage_prompts_of(settings: PipelineSettings) -> dict[str, Prompt]:
     """Return the prompts of stages before the answer that ask a language model, by the stage."""
     names: dict[str, str] = {}
-    if needs_rewrites(settings):
+    if requirements(settings).llm_rewrite:
         names["rewrite"] = settings.rewrite.prompt
     if settings.rerank.method == "listwise":
         names["rerank"] = settings.rerank.prompt

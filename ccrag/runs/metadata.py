@@ -1,9 +1,9 @@
 """What `ir-metadata.yml` says of a run: how it retrieves and answers. Values in, text out."""
 
 from ccrag.config import LlmSettings, Settings
+from ccrag.config.requirements import requirements
 from ccrag.formats import ir_metadata
 from ccrag.llm.prompts import Prompt
-from ccrag.pipeline.rewriting import needs_rewrites
 
 EXTRACTIVE = ir_metadata.GenerationEntry(
     description="Extractive: sentences of the candidate documents as they stand, best first.",
@@ -51,7 +51,7 @@ def _retrieval(settings: Settings) -> ir_metadata.RetrievalEntry:
 def _by_model(settings: Settings) -> list[str]:
     """Return what a language model does for the ranking."""
     model = _model(settings.llm)
-    rewrites = [f"Questions rewritten by {model}."] if needs_rewrites(settings) else []
+    rewrites = [f"Questions rewritten by {model}."] if requirements(settings).llm_rewrite else []
     listwise = settings.rerank.method == "listwise"
     return [*rewrites, *([f"Listwise rerank by {model}."] if listwise else [])]
 

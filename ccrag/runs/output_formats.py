@@ -1,4 +1,4 @@
-"""What a run's file of answers is called, and what one query is in it, by shared task."""
+"""Write a query's answer as a line of a run, in the format of each shared task."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,10 @@ PREDICTIONS = "predictions.jsonl"
 MTRAG = (Format.MTRAG_A, Format.MTRAG_B, Format.MTRAG_C)
 
 
+Contexts = Mapping[QueryId, Sequence[JSON]] | None
+"""The contexts that came with the tasks, as they came; None where passages are searched."""
+
+
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
     """The one `.jsonl` file of a run."""
@@ -21,41 +25,11 @@ class OutputFormat:
     format: Format
     name: str
     record: Callable[[Result], JSON]
-    """One line of it."""
+    """Makes the line of one query."""
 
 
-def make_output_format(
-    format_: Format, settings: Settings, contexts: Mapping[QueryId, Sequence[JSON]] | None = None
-) -> OutputFormat:
-    """
-    Return the shape that a shared task asks for.
-
-    Args:
-        contexts: those that the tasks of MTRAGEval's task B give, as they came.
-
-    Raises:
-        ConfigError: runs are not written in this format, or its contexts are missing.
-    """
-    match format_:
-        case Format.LONGEVAL | Format.TREC_RAG25:
-            return longeval_format(settings)
-        case Format.MTRAG_A:
-            return OutputFormat(
-                format_, PREDICTIONS, lambda r: mtrag.retrieval_record(r.query, r.ranking)
-            )
-        case Format.MTRAG_C:
-            return OutputFormat(format_, PREDICTIONS, _rag_record)
-        case Format.MTRAG_B if contexts is not None:
-            return OutputFormat(
-                format_,
-                PREDICTIONS,
-                lambda r: mtrag.generation_record(r.query, r.answer, contexts[r.query.query_id]),
-            )
-    raise ConfigError(f"a run over an index is not written as {format_.value}")
-
-
-def longeval_format(settings: Settings) -> OutputFormat:
-    """TREC RAG 2025's format 1, which LongEval takes."""
+def longeval_format(settings: Settings, _contexts: Contexts = None) -> OutputFormat:
+    """Return TREC RAG 2025's format 1, which LongEval takes."""
     team_id, run_id = settings.output.team_id, run_id_of(settings)
     return OutputFormat(
         Format.LONGEVAL,
@@ -64,16 +38,57 @@ def longeval_format(settings: Settings) -> OutputFormat:
     )
 
 
+def _mtrag_a(_settings: Settings, _contexts: Contexts) -> OutputFormat:
+    return OutputFormat(
+        Format.MTRAG_A, PREDICTIONS, lambda r: mtrag.retrieval_record(r.query, r.ranking)
+    )
+
+
+def _mtrag_b(_settings: Settings, contexts: Contexts) -> OutputFormat:
+    if contexts is None:
+        raise ConfigError("a run over an index is not written as mtrag-b")
+    return OutputFormat(
+        Format.MTRAG_B,
+        PREDICTIONS,
+        lambda r: mtrag.generation_record(r.query, r.answer, contexts[r.query.query_id]),
+    )
+
+
+def _mtrag_c(_settings: Settings, _contexts: Contexts) -> OutputFormat:
+    return OutputFormat(
+        Format.MTRAG_C,
+        PREDICTIONS,
+        lambda r: mtrag.rag_record(r.query, r.answer, r.ranking, read=r.read, passages=r.passages),
+    )
+
+
+WRITERS: dict[Format, Callable[[Settings, Contexts], OutputFormat]] = {
+    Format.LONGEVAL: longeval_format,
+    Format.TREC_RAG25: longeval_format,
+    Format.MTRAG_A: _mtrag_a,
+    Format.MTRAG_B: _mtrag_b,
+    Format.MTRAG_C: _mtrag_c,
+}
+"""The formats in which a run is written; a new one is a function and a line here."""
+
+
+def make_output_format(
+    format_: Format, settings: Settings, contexts: Contexts = None
+) -> OutputFormat:
+    """
+    Return the output format of a shared task.
+
+    Args:
+        contexts: those that the tasks of MTRAGEval's task B give, as they came.
+
+    Raises:
+        ConfigError: runs are not written in this format, or its contexts are missing.
+    """
+    if format_ not in WRITERS:
+        raise ConfigError(f"a run over an index is not written as {format_.value}")
+    return WRITERS[format_](settings, contexts)
+
+
 def run_id_of(settings: Settings) -> str:
     """Return the run's tag: `output.run_id`, or the pipeline's name."""
     return settings.output.run_id or settings.name
-
-
-def _rag_record(result: Result) -> JSON:
-    return mtrag.rag_record(
-        result.query,
-        result.answer,
-        result.ranking,
-        read=result.read,
-        passages=result.passages,
-    )

@@ -1,13 +1,23 @@
-"""A result as JSON: evidence spans, citations and the whole trace. Pure."""
+"""Turn a result into its record: evidence spans, citations and the whole trace. Pure."""
 
-from collections.abc import Iterable
-from dataclasses import asdict
-
+from ccrag.formats.provenance import (
+    AnswerabilityRecord,
+    AnswerRecord,
+    CallRecord,
+    EvidenceRecord,
+    PassageRecord,
+    QueryRecord,
+    RankingRecord,
+    SentenceRecord,
+    StrengthRecord,
+    TraceRecord,
+    UnitRecord,
+)
 from ccrag.types import (
-    JSON,
     Answerability,
     AnswerSentence,
     Evidence,
+    ModelCall,
     Passage,
     Ranking,
     Result,
@@ -16,14 +26,14 @@ from ccrag.types import (
 )
 
 
-def result_json(result: Result) -> JSON:
+def result_json(result: Result) -> QueryRecord:
     """Return everything that leads from an answer sentence back to a document's characters."""
     return {**answer_json(result), **trace_json(result)}
 
 
-def answer_json(result: Result) -> JSON:
+def answer_json(result: Result) -> AnswerRecord:
     """Return the answer, its references and evidence, and the passages it was read from."""
-    return {
+    record: AnswerRecord = {
         "query_id": result.query.query_id,
         "query": result.query.text,
         "abstained": result.answer.abstained,
@@ -33,17 +43,26 @@ def answer_json(result: Result) -> JSON:
         "evidence": [evidence_json(evidence) for evidence in result.answer.evidence],
         "read": [passage_json(result.passages[passage_id]) for passage_id in result.read],
         "selected": result.selected,
-        **({"units": [unit_json(unit) for unit in result.units]} if result.units else {}),
-        "ranked": [[passage.doc_id, passage.start, passage.end] for passage in _ranked(result)],
+        "ranked": [(passage.doc_id, passage.start, passage.end) for passage in _ranked(result)],
+    }
+    if result.units:
+        record["units"] = [unit_json(unit) for unit in result.units]
+    return record
+
+
+def strength_json(strength: Strength | None) -> StrengthRecord | None:
+    """Return how far the evidence matches the question; None where nobody looked."""
+    if strength is None:
+        return None
+    return {
+        "level": strength.level,
+        "reason": strength.reason,
+        "covered": strength.covered,
+        "missing": strength.missing,
     }
 
 
-def strength_json(strength: Strength | None) -> JSON | None:
-    """Return how far the evidence matches the question; None where nobody looked."""
-    return None if strength is None else asdict(strength)
-
-
-def unit_json(unit: Unit) -> JSON:
+def unit_json(unit: Unit) -> UnitRecord:
     """Return a unit as it was read: its documents in reading order."""
     return {
         "unit_id": unit.unit_id,
@@ -57,50 +76,55 @@ def _ranked(result: Result) -> list[Passage]:
     return [known[hit.passage_id] for hit in result.ranking if hit.passage_id in known]
 
 
-def trace_json(result: Result) -> JSON:
+def trace_json(result: Result) -> TraceRecord:
     """Return the variants, every ranking, the notes, seconds per stage, and calls to models."""
     trace = result.trace
-    return {
+    record: TraceRecord = {
         "variants": [{"name": v.name, "text": v.text} for v in trace.variants],
         "rankings": [ranking_json(ranking) for ranking in trace.rankings],
         "notes": [{"stage": note.stage, "message": note.message} for note in trace.notes],
         "seconds": {stage: round(seconds, 6) for stage, seconds in trace.seconds.items()},
-        "calls": [asdict(call) for call in trace.calls],
-        **_answerability_json(trace.answerability),
+        "calls": [call_json(call) for call in trace.calls],
     }
+    if trace.answerability is not None:
+        record["answerability"] = _answerability_json(trace.answerability)
+    return record
 
 
-def _answerability_json(decision: Answerability | None) -> JSON:
-    """Return the decision with its features; nothing where nobody decided."""
-    if decision is None:
-        return {}
-    rounded = {
-        name: {feature: round(value, 6) for feature, value in values.items()}
-        for name, values in (
-            ("features", decision.features),
-            ("contributions", decision.contributions),
-        )
-    }
+def call_json(call: ModelCall) -> CallRecord:
+    """Return the record of one call to a language model."""
     return {
-        "answerability": {
-            "calibration": decision.calibration,
-            "probability": round(decision.probability, 6),
-            "threshold": decision.threshold,
-            "abstains": decision.abstains,
-            **rounded,
-        }
+        "prompt": call.prompt,
+        "digest": call.digest,
+        "model": call.model,
+        "parameters": call.parameters,
+        "prompt_tokens": call.prompt_tokens,
+        "completion_tokens": call.completion_tokens,
+        "finish_reason": call.finish_reason,
+        "cached": call.cached,
     }
 
 
-def ranking_json(ranking: Ranking) -> JSON:
+def _answerability_json(decision: Answerability) -> AnswerabilityRecord:
+    return {
+        "calibration": decision.calibration,
+        "probability": round(decision.probability, 6),
+        "threshold": decision.threshold,
+        "abstains": decision.abstains,
+        "features": {name: round(value, 6) for name, value in decision.features.items()},
+        "contributions": {name: round(v, 6) for name, v in decision.contributions.items()},
+    }
+
+
+def ranking_json(ranking: Ranking) -> RankingRecord:
     """Return a ranking as `[passage_id, score]` pairs, best first."""
     return {
         "stage": ranking.stage,
-        "hits": [[hit.passage_id, round(hit.score, 9)] for hit in ranking],
+        "hits": [(hit.passage_id, round(hit.score, 9)) for hit in ranking],
     }
 
 
-def evidence_json(evidence: Evidence) -> JSON:
+def evidence_json(evidence: Evidence) -> EvidenceRecord:
     """Return one evidence span; `text` is the document's text at `start:end`."""
     return {
         "evidence_id": evidence.evidence_id,
@@ -114,7 +138,7 @@ def evidence_json(evidence: Evidence) -> JSON:
     }
 
 
-def passage_json(passage: Passage) -> JSON:
+def passage_json(passage: Passage) -> PassageRecord:
     """Return where a passage stands; its text is the document's at `start:end`."""
     return {
         "passage_id": passage.passage_id,
@@ -128,15 +152,12 @@ def passage_json(passage: Passage) -> JSON:
     }
 
 
-def passages_json(passages: Iterable[Passage]) -> list[JSON]:
-    """Return several passages with their text."""
-    return [{**passage_json(passage), "text": passage.text} for passage in passages]
-
-
-def _sentence_json(sentence: AnswerSentence) -> JSON:
-    return {
+def _sentence_json(sentence: AnswerSentence) -> SentenceRecord:
+    record: SentenceRecord = {
         "text": sentence.text,
         "evidence": sentence.evidence_ids,
         "citations": sentence.citations,
-        **({} if sentence.supported is None else {"supported": sentence.supported}),
     }
+    if sentence.supported is not None:
+        record["supported"] = sentence.supported
+    return record

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from ccrag.pipeline.state import StageCallback, no_op
+from ccrag.pipeline.stages import StageCallback, no_op
 from ccrag.types import Answer, DocId, Evidence, Passage
 from ccrag.web.access import Caller
 from ccrag.web.cursors import read_document_cursor, read_offset_cursor, write_cursor

@@ -22,7 +22,7 @@ StatusCode = int | str
 def problems(*statuses: int) -> dict[StatusCode, dict[str, Any]]:
     """OpenAPI's word on the errors of an address, besides those any may have."""
     every = {401, 403, 408, 422, 429, 503, 504, *statuses}
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     return {
         status: {"description": _DESCRIPTIONS[status], "content": content}
         for status in sorted(every)

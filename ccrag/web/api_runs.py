@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from ccrag.formats.provenance import QueryRecord
 from ccrag.types import JSON
 from ccrag.web import schemas
 from ccrag.web.access import Caller
@@ -73,7 +74,7 @@ async def run(request: Request, state: State, caller: Asking, name: RunName) -> 
     )
 
 
-@router.get("/run/query", responses={200: {"model": schemas.RunQuery}, **problems(404)})
+@router.get("/run/query", responses={200: {"model": QueryRecord}, **problems(404)})
 async def run_query(
     request: Request,
     state: State,
@@ -87,7 +88,7 @@ async def run_query(
     return json_response(told)
 
 
-def recorded_query(state: ServerState, name: str, query_id: str) -> JSON:
+def recorded_query(state: ServerState, name: str, query_id: str) -> QueryRecord:
     """
     Return the provenance record of a query.
 

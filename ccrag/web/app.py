@@ -167,7 +167,7 @@ def _describe_problems(app: FastAPI) -> None:
         components = document.setdefault("components", {}).setdefault("schemas", {})
         for unused in ("HTTPValidationError", "ValidationError"):
             components.pop(unused, None)
-        components["Problem"] = schemas.ProblemDetails.model_json_schema()
+        components["ProblemDetails"] = schemas.ProblemDetails.model_json_schema()
         return document
 
     app.openapi = described  # type: ignore[method-assign]

@@ -10,7 +10,8 @@ from fastapi.sse import format_sse_event
 from starlette.responses import StreamingResponse
 
 from ccrag.errors import CcragError
-from ccrag.pipeline.state import QueryState, StageCallback
+from ccrag.pipeline.stages import Stage, StageCallback
+from ccrag.pipeline.state import QueryState
 from ccrag.runs.provenance import answer_json, passage_json, trace_json
 from ccrag.types import JSON, Passage, PassageId, Result
 from ccrag.web.access import Caller
@@ -165,13 +166,13 @@ def stage_json(stage: str, states: Sequence[QueryState]) -> JSON:
     [state] = states
     told: JSON = {"stage": stage, "seconds": round(state.seconds[stage], 6)}
     match stage:
-        case "variants":
+        case Stage.VARIANTS:
             told["variants"] = [{"name": v.name, "text": v.text} for v in state.variants]
-        case "lists" | "feedback":
+        case Stage.LISTS | Stage.FEEDBACK:
             told["lists"] = [{"stage": r.stage, "hits": len(r)} for r in state.lists]
-        case "fusion" | "rerank" if state.ranking is not None:
+        case Stage.FUSION | Stage.RERANK if state.ranking is not None:
             told["best"] = [hit.passage_id for hit in state.ranking.hits[:5]]
-        case "select":
+        case Stage.SELECT:
             told["selected"] = len(state.selected)
     return told
 

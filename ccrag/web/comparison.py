@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ccrag.types import JSON, QueryId
+from ccrag.formats.provenance import QueryRecord
+from ccrag.types import QueryId
 from ccrag.web.run_store import RunFigures, RunRecord
 
 
@@ -121,7 +122,7 @@ def _figure(figures: RunFigures, measure: str | None, query_id: QueryId) -> floa
     return None if measure is None else figures[measure].get(query_id)
 
 
-def _side(record: JSON | None, figure: float | None) -> RunOutcome:
+def _side(record: QueryRecord | None, figure: float | None) -> RunOutcome:
     if record is None:
         return RunOutcome(False, False, "", (), frozenset(), figure)
     return RunOutcome(

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from ccrag.errors import CcragError, InvariantError
-from ccrag.pipeline.state import StageCallback
+from ccrag.pipeline.stages import StageCallback
 from ccrag.version import __version__
 from ccrag.web import agent
 from ccrag.web.agent import PAGE_MAX, AgentTools, Session, narrowed

@@ -10,9 +10,10 @@ from typing import Any
 import orjson
 
 from ccrag.experiment.experiment import REPORT, RESULTS
+from ccrag.formats.provenance import QueryRecord
 from ccrag.runs.files import PROVENANCE
 from ccrag.runs.output_formats import RESPONSES
-from ccrag.types import JSON, QueryId
+from ccrag.types import QueryId
 from ccrag.web.problems import ProblemError
 
 MAX_DEPTH = 5
@@ -39,7 +40,7 @@ class RunRecord:
     index: str
     version: str
     failures: tuple[tuple[QueryId, str], ...]
-    queries: Mapping[QueryId, JSON]
+    queries: Mapping[QueryId, QueryRecord]
     """Provenance records, in query order; see `runs.provenance.result_json`."""
 
 

@@ -1,9 +1,10 @@
 """What goes in and comes out of the API, for validation of requests and for OpenAPI."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Required
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ccrag.formats.provenance import AnswerRecord, PassageRecord, TraceRecord
 from ccrag.web.problems import ProblemCode
 
 MAX_ID_CHARS = 480
@@ -83,97 +84,28 @@ class ProblemDetails(BaseModel):
     request_id: str
 
 
-class PassagePlace(BaseModel):
-    """A passage: where its text stands, in code points of the document."""
-
-    passage_id: str
-    doc_id: str
-    title: str
-    date: str | None
-    section: list[str]
-    start: int
-    end: int
-
-
-class PassageHit(PassagePlace):
+class PassageHit(PassageRecord):
     """A ranked passage."""
 
-    rank: int = Field(ge=1)
+    rank: Annotated[int, Field(ge=1)]
     score: float
     text: str
 
 
-class SentenceSchema(BaseModel):
-    """A sentence of an answer."""
-
-    text: str
-    evidence: list[str] = Field(description="Ids of the evidence it rests on, best first.")
-    citations: list[int] = Field(description="Indices into `references`, from 0, best first.")
-    supported: bool | None = Field(None, description="Whether a check found it supported.")
-
-
-class EvidenceSpan(BaseModel):
-    """Words that may support the answer: `text` is the document's text at `start:end`."""
-
-    evidence_id: str
-    passage_id: str
-    doc_id: str
-    section: list[str]
-    start: int
-    end: int
-    text: str
-    score: float
-
-
-class SearchTrace(BaseModel):
-    """How the passages were found; with `explain` only."""
-
-    variants: list[dict[str, str]] | None = None
-    rankings: list[dict[str, Any]] | None = Field(
-        None, description="Every ranking: `stage`, and `hits` as [passage_id, score], best first."
-    )
-    notes: list[dict[str, str]] | None = None
-    seconds: dict[str, float] | None = None
-    calls: list[dict[str, Any]] | None = None
-
-
-class SearchResponse(SearchTrace):
+class SearchResponse(TraceRecord):
     """The best passages of the candidates."""
 
-    index: str
-    pipeline: str
-    query: str
-    hits: list[PassageHit]
+    index: Required[str]
+    pipeline: Required[str]
+    query: Required[str]
+    hits: Required[list[PassageHit]]
 
 
-class EvidenceStrength(BaseModel):
-    """How far the evidence of an answer matches the question, as far as words and cosines tell."""
-
-    level: Literal["strong", "weak", "none"]
-    reason: str
-    covered: float = Field(
-        description="Share of the question's content words in the evidence, weighted by idf."
-    )
-    missing: list[str] = Field(description="Content words that the evidence does not hold.")
-
-
-class AskResponse(SearchTrace):
+class AskResponse(AnswerRecord, TraceRecord):
     """An answer whose every sentence leads back to the characters of a document."""
 
     index: str
     pipeline: str
-    query_id: str
-    query: str
-    abstained: bool
-    strength: EvidenceStrength | None = Field(
-        description="How far the evidence matches the question; null: nobody looked."
-    )
-    answer: list[SentenceSchema]
-    references: list[str] = Field(description="Cited documents, each once.")
-    evidence: list[EvidenceSpan]
-    read: list[PassagePlace] = Field(
-        description="Passages the answer was read from, in reading order."
-    )
 
 
 class ReadIndex(BaseModel):
@@ -298,18 +230,6 @@ class RunDetails(BaseModel):
     index: str
     queries: list[RunQueryHead]
     failures: list[dict[str, str]]
-
-
-class RunQuery(SearchTrace):
-    """A query of a run, as provenance.json has it."""
-
-    query_id: str
-    query: str
-    abstained: bool
-    answer: list[SentenceSchema]
-    references: list[str]
-    evidence: list[EvidenceSpan]
-    read: list[PassagePlace]
 
 
 class RunSide(BaseModel):

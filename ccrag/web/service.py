@@ -19,7 +19,7 @@ from ccrag.errors import (
     some_ids,
 )
 from ccrag.pipeline.pipeline import Pipeline
-from ccrag.pipeline.state import StageCallback, no_op
+from ccrag.pipeline.stages import StageCallback, no_op
 from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query, Result
 from ccrag.web.access import Caller
 from ccrag.web.connection import UPLOAD_PREFIX

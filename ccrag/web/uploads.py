@@ -21,7 +21,7 @@ from ccrag.corpus.readers.isolated import ReadLimits, read_isolated
 from ccrag.engine.indexes import drop_index
 from ccrag.errors import EngineError
 from ccrag.indexing.build import index_corpus
-from ccrag.pipeline.state import StageCallback
+from ccrag.pipeline.stages import StageCallback
 from ccrag.web.connection import UPLOAD_PREFIX
 from ccrag.web.problems import ProblemError
 from ccrag.web.registry import IndexRegistry

@@ -14,7 +14,8 @@ from contextvars import copy_context
 from threading import Event
 from typing import TypeVar
 
-from ccrag.pipeline.state import QueryState, StageCallback, no_op
+from ccrag.pipeline.stages import StageCallback, no_op
+from ccrag.pipeline.state import QueryState
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
 

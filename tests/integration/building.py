@@ -15,7 +15,7 @@ from ccrag.indexing.spec import index_spec, unit_rules
 from ccrag.llm.client import Llm
 from ccrag.models.base import Encoder, encoder_identity
 from ccrag.models.reranker import Reranker
-from ccrag.pipeline.pipeline import Pipeline
+from ccrag.pipeline.pipeline import Pipeline, PipelineModels
 from ccrag.text.tokens import estimate_tokens
 from ccrag.types import Document
 from ccrag.units.units import make_units
@@ -86,4 +86,5 @@ def pipeline(
 ) -> Pipeline:
     settings = settings or PipelineSettings()
     index = opened(client, name, settings)
-    return Pipeline(settings, index, encoder=encoder, reranker=reranker, llm=llm)
+    models = PipelineModels(encoder=encoder, reranker=reranker, llm=llm)
+    return Pipeline(settings, index, models)

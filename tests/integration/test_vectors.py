@@ -11,7 +11,7 @@ from ccrag.engine.build import ChunkedDocument
 from ccrag.errors import IndexMismatchError, ModelError
 from ccrag.indexing.passages import chunked_documents
 from ccrag.pipeline.factory import check_encoder
-from ccrag.pipeline.retrievers import engine_score
+from ccrag.pipeline.retrievers.dense import engine_score
 from ccrag.types import Ranking, Result
 from tests.fakes import HashEncoder
 from tests.integration.building import build_index, opened, pipeline

@@ -16,7 +16,7 @@ from opensearchpy import OpenSearch
 from ccrag.config import NodeSettings
 from ccrag.engine.client import connect_node
 from ccrag.engine.node import ensure_node, find_node, stop_node
-from ccrag.pipeline.state import StageCallback
+from ccrag.pipeline.stages import StageCallback
 from ccrag.web.service import QueryService
 from ccrag.web.worker_pool import AbandonedError
 from tests.integration.building import ENGINE, build_index
@@ -89,10 +89,12 @@ def read_until(url: str, body: dict[str, Any], *, timeout: float) -> None:
 def hold_after_first_stage(monkeypatch: pytest.MonkeyPatch, slow: SlowDesk) -> None:
     from ccrag.pipeline.pipeline import Pipeline
 
-    real = Pipeline._run_batch
+    real = Pipeline.run_batch
 
-    def walk(pipeline: Pipeline, queries: Any, *, answering: bool, on_stage: StageCallback) -> Any:
-        def held(stage: str, ways: Any) -> None:
+    def run_batch(
+        pipeline: Pipeline, queries: Any, *, answering: bool, on_stage: StageCallback
+    ) -> Any:
+        def held(stage: str, states: Any) -> None:
             while stage == "lists":
                 time.sleep(0.01)
                 try:
@@ -100,11 +102,11 @@ def hold_after_first_stage(monkeypatch: pytest.MonkeyPatch, slow: SlowDesk) -> N
                 except AbandonedError:
                     slow.abandoned += 1
                     raise
-            on_stage(stage, ways)
+            on_stage(stage, states)
 
         return real(pipeline, queries, answering=answering, on_stage=held)
 
-    monkeypatch.setattr(Pipeline, "_run_batch", walk)
+    monkeypatch.setattr(Pipeline, "run_batch", run_batch)
 
 
 def test_a_crowd_gets_a_clear_429_and_then_its_turn(

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from ccrag.web import schemas
 from tests.integration.commands import ccrag as command
 from tests.integration.example import write_documents, write_queries
-from tests.serving import client_of, problem, server_state
+from tests.serving import assert_described, client_of, problem, server_state
 
 NAME = "test-web-runs"
 TOKEN = "token-of-a-restricted-caller"
@@ -61,7 +61,7 @@ def test_a_run_and_its_queries_are_read(http: TestClient) -> None:
     schemas.RunDetails.model_validate(run)
     assert (run["pipeline"], run["index"], len(run["queries"])) == ("caes-rag-rrf", NAME, 4)
     query = http.get(ADDRESSES[1]).json()
-    schemas.RunQuery.model_validate(query)
+    assert_described(http, "QueryRecord", query)
     assert query["query_id"] == "q1"
     assert {ranking["stage"] for ranking in query["rankings"]} >= {"bm25:original", "rrf"}
 

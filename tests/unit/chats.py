@@ -1,6 +1,7 @@
 """Exchanges and what a dialogue is over, for the tests of chats."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -44,9 +45,10 @@ def exchange(question: str = "Why?", answer: str = "Because.", *, doc_id: str = 
 
 
 def abstention(question: str = "Why?", said: str = "No idea.") -> Exchange:
-    told = exchange(question).told
+    told: Any = exchange(question).record
     sentence = {"text": said, "evidence": [], "citations": []}
-    return Exchange({**told, "abstained": True, "answer": [sentence], "references": []})
+    told |= {"abstained": True, "answer": [sentence], "references": []}
+    return Exchange(told)
 
 
 def ground(

@@ -4,8 +4,9 @@ Shared-task submissions, checked more strictly than the organisers' own tools do
 Nothing here writes: a validator that repairs hides what the writer did wrong.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ccrag.errors import InputError
 from ccrag.evaluation.validate.ir_metadata import ir_metadata_problems
@@ -29,12 +30,51 @@ TREC_DEPTH = 100
 RUN_DEPTH = 1000
 """Lines per query elsewhere, the custom of TREC."""
 
+Asked = Path | Sequence[Query] | None
+"""The queries that were asked: as values, as the task's own file, or not known."""
+
+
+class FormatCheck(NamedTuple):
+    """What the checks of one shared task are."""
+
+    rules: Callable[[Asked], Rules]
+    depth: int = RUN_DEPTH
+    has_metadata: bool = False
+    """A run's folder must hold a valid `ir-metadata.yml`."""
+
+
+def _queries(asked: Asked) -> Sequence[Query] | None:
+    if isinstance(asked, Path):
+        raise InputError("longeval needs queries with their candidates", path=asked)
+    return asked
+
+
+def _topics(asked: Asked) -> Sequence[Query] | None:
+    return read_topics(asked) if isinstance(asked, Path) else asked
+
+
+def _tasks(asked: Asked) -> Sequence[Task] | None:
+    if asked is None or isinstance(asked, Path):
+        return None if asked is None else read_tasks(asked)
+    raise InputError("mtrag needs the tasks' file, which names each task's collection and turns")
+
+
+CHECKS: dict[Format, FormatCheck] = {
+    Format.LONGEVAL: FormatCheck(lambda asked: longeval_rules(_queries(asked)), has_metadata=True),
+    Format.TREC_RAG24: FormatCheck(lambda asked: trec_rag24_rules(_topics(asked)), TREC_DEPTH),
+    Format.TREC_RAG25: FormatCheck(lambda asked: trec_rag25_rules(_topics(asked)), TREC_DEPTH),
+    Format.MTRAG_A: FormatCheck(lambda asked: mtrag_rules("a", _tasks(asked))),
+    Format.MTRAG_B: FormatCheck(lambda asked: mtrag_rules("b", _tasks(asked))),
+    Format.MTRAG_C: FormatCheck(lambda asked: mtrag_rules("c", _tasks(asked))),
+}
+"""The checks of every format; a new one is a module of rules and a line here."""
+
 
 def validate(
     path: Path,
     *,
     format: Format,  # noqa: A002  # the word of the command line
-    queries: Path | Sequence[Query] | None,
+    queries: Asked,
     depth: int | None = None,
 ) -> list[Problem]:
     """
@@ -50,16 +90,17 @@ def validate(
     Raises:
         InputError: a file cannot be read, or `queries` is of the wrong kind for the format.
     """
-    rules = _rules(format, queries)
+    check = CHECKS[format]
+    rules = check.rules(queries)
     if not path.is_dir():
         return file_problems(path, rules)
     problems = _answer_problems(path, rules)
-    if format is Format.LONGEVAL:
+    if check.has_metadata:
         problems += ir_metadata_problems(path / METADATA_NAME)
     if (path / RUN_NAME).is_file():
         problems += run_problems(
             path / RUN_NAME,
-            depth=depth or _depth(format),
+            depth=depth or check.depth,
             asked=rules.asked,
             candidates=_candidates(queries),
         )
@@ -74,41 +115,7 @@ def _answer_problems(folder: Path, rules: Rules) -> list[Problem]:
     return [Problem(folder, None, None, f"must hold exactly one .jsonl file, found {found}")]
 
 
-def _rules(format_: Format, queries: Path | Sequence[Query] | None) -> Rules:
-    match format_:
-        case Format.LONGEVAL:
-            if isinstance(queries, Path):
-                raise InputError("longeval needs queries with their candidates", path=queries)
-            return longeval_rules(queries)
-        case Format.TREC_RAG24:
-            return trec_rag24_rules(_topics(queries))
-        case Format.TREC_RAG25:
-            return trec_rag25_rules(_topics(queries))
-        case Format.MTRAG_A:
-            return mtrag_rules("a", _tasks(queries))
-        case Format.MTRAG_B:
-            return mtrag_rules("b", _tasks(queries))
-        case Format.MTRAG_C:
-            return mtrag_rules("c", _tasks(queries))
-
-
-def _topics(queries: Path | Sequence[Query] | None) -> Sequence[Query] | None:
-    return read_topics(queries) if isinstance(queries, Path) else queries
-
-
-def _tasks(queries: Path | Sequence[Query] | None) -> Sequence[Task] | None:
-    if queries is None or isinstance(queries, Path):
-        return None if queries is None else read_tasks(queries)
-    raise InputError("mtrag needs the tasks' file, which names each task's collection and turns")
-
-
-def _depth(format_: Format) -> int:
-    return TREC_DEPTH if format_ in (Format.TREC_RAG24, Format.TREC_RAG25) else RUN_DEPTH
-
-
-def _candidates(
-    queries: Path | Sequence[Query] | None,
-) -> Mapping[QueryId, Candidates] | None:
-    if queries is None or isinstance(queries, Path):
+def _candidates(asked: Asked) -> Mapping[QueryId, Candidates] | None:
+    if asked is None or isinstance(asked, Path):
         return None
-    return {query.query_id: query.candidates for query in queries}
+    return {query.query_id: query.candidates for query in asked}

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from ccrag.types import JSON
+from ccrag.formats.provenance import QueryRecord
 from ccrag.web.api_runs import check_runs, compared_runs, recorded_query
 from ccrag.web.ask_events import in_turn
 from ccrag.web.page.render import page
@@ -54,7 +54,7 @@ async def run_page(
         at=at,
         size=PAGE,
         count=len(queries),
-        abstained=sum(told["abstained"] for told in queries),
+        abstained=sum(record["abstained"] for record in queries),
     )
 
 
@@ -62,14 +62,14 @@ async def run_page(
 async def run_query_page(
     request: Request, state: State, caller: Asking, name: str, query_id: str
 ) -> Response:
-    """One query of a run with its way."""
+    """Show one query of a run with its trace."""
     check_runs(caller)
 
-    def work(_: object) -> tuple[JSON, str]:
+    def work(_: object) -> tuple[QueryRecord, str]:
         return recorded_query(state, name, query_id), state.records.run(name).index
 
-    told, index = await in_turn(request, work)
-    view = answer_view(told, index)
+    record, index = await in_turn(request, work)
+    view = answer_view(record, index)
     return page(request, "run_query.html.jinja", name=name, query_id=query_id, answer=view)
 
 
@@ -93,10 +93,10 @@ async def compare_page(
 async def compare_query_page(
     request: Request, state: State, caller: Asking, left: str, right: str, query_id: str
 ) -> Response:
-    """One query in two runs, answers and ways side by side."""
+    """One query in two runs, answers and traces side by side."""
     check_runs(caller)
 
-    def work(_: object) -> list[tuple[str, JSON | None, str]]:
+    def work(_: object) -> list[tuple[str, QueryRecord | None, str]]:
         sides = []
         for name in (left, right):
             record = state.records.run(name)
@@ -105,7 +105,8 @@ async def compare_query_page(
 
     sides = await in_turn(request, work)
     views = [
-        (name, None if told is None else answer_view(told, index)) for name, told, index in sides
+        (name, None if record is None else answer_view(record, index))
+        for name, record, index in sides
     ]
     return page(
         request, "compare_query.html.jinja", left=left, right=right, query_id=query_id, sides=views

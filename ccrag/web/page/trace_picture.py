@@ -9,8 +9,8 @@ ranking's best are shown, so that what was lost can be seen too.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ccrag.formats.provenance import PassageRecord, QueryRecord
 from ccrag.text.truncate import shortened
-from ccrag.types import JSON
 
 COLUMN, STEP, TOP, LEFT = 84, 22, 46, 30
 LABEL = 214
@@ -70,16 +70,16 @@ class TracePicture:
     """The same as a table: label, kind, and a rank or a dash for each column."""
 
 
-def picture_of(told: JSON) -> TracePicture:
+def picture_of(record: QueryRecord) -> TracePicture:
     """Return the picture of an answer with its trace, as `result_json` tells it."""
-    rankings = [(r["stage"], [hit[0] for hit in r["hits"]]) for r in told["rankings"]]
-    read = [place["passage_id"] for place in told["read"]]
+    rankings = [(r["stage"], [hit[0] for hit in r["hits"]]) for r in record["rankings"]]
+    read = [passage["passage_id"] for passage in record["read"]]
     named = [*rankings, ("read", read)]
     ranks = [{pid: rank for rank, pid in enumerate(ids, start=1)} for _, ids in named]
     cited = {
         item["passage_id"]
-        for item in told["evidence"]
-        if any(item["evidence_id"] in sentence["evidence"] for sentence in told["answer"])
+        for item in record["evidence"]
+        if any(item["evidence_id"] in sentence["evidence"] for sentence in record["answer"])
     }
     shown = [*read[:SHOWN], *_lost(rankings, set(read))]
     places = [_places(column, shown) for column in ranks]
@@ -87,7 +87,7 @@ def picture_of(told: JSON) -> TracePicture:
         TraceColumn(_short(stage), _group(stage), LEFT + COLUMN * at, len(ids))
         for at, (stage, ids) in enumerate(named)
     )
-    labels = {p["passage_id"]: _label(p) for p in told["read"]}
+    labels = {p["passage_id"]: _label(p) for p in record["read"]}
     threads = [
         _thread(
             pid,
@@ -188,8 +188,8 @@ def _short(stage: str) -> str:
     return shortened(name, max_chars=COLUMN_CHARS)
 
 
-def _label(place: JSON) -> str:
+def _label(passage: PassageRecord) -> str:
     """Return a passage's document and section, as the picture's edge can hold it."""
-    section = place["section"][-1] if place["section"] else ""
-    text = f"{place['doc_id']} · {section}" if section else str(place["doc_id"])
+    section = passage["section"][-1] if passage["section"] else ""
+    text = f"{passage['doc_id']} · {section}" if section else str(passage["doc_id"])
     return shortened(" ".join(text.split()), max_chars=LABEL_CHARS)

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
-from ccrag.types import JSON
+from ccrag.formats.provenance import (
+    EvidenceRecord,
+    PassageRecord,
+    QueryRecord,
+    SentenceRecord,
+    StrengthRecord,
+)
 from ccrag.web.page.trace_picture import TracePicture, picture_of
 
 DOCUMENT = "/document"
@@ -56,7 +61,7 @@ class ReferenceView:
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """An answer with its sources and its way."""
+    """An answer with its sources and its trace."""
 
     query: str
     abstained: bool
@@ -72,38 +77,38 @@ class AnswerView:
     total: str
 
 
-def _weakness(strength: JSON | None) -> str | None:
+def _weakness(strength: StrengthRecord | None) -> str | None:
     return strength["reason"] if strength is not None and strength["level"] == "weak" else None
 
 
-def answer_view(told: JSON, index: str) -> AnswerView:
+def answer_view(record: QueryRecord, index: str) -> AnswerView:
     """
     Return the view of an answer with its trace, as `result_json` or a run's provenance tells it.
 
     Args:
         index: where its documents can be opened.
     """
-    evidence = {item["evidence_id"]: item for item in told["evidence"]}
-    used = [e for sentence in told["answer"] for e in sentence["evidence"]]
-    titles = {place["doc_id"]: place for place in told["read"]}
-    seconds: Mapping[str, float] = told["seconds"]
+    evidence = {item["evidence_id"]: item for item in record["evidence"]}
+    used = [e for sentence in record["answer"] for e in sentence["evidence"]]
+    passages = {place["doc_id"]: place for place in record["read"]}
+    seconds = record["seconds"]
     return AnswerView(
-        query=told["query"],
-        abstained=told["abstained"],
-        weakness=_weakness(told.get("strength")),
+        query=record["query"],
+        abstained=record["abstained"],
+        weakness=_weakness(record.get("strength")),
         sentences=tuple(
-            _said(s, told["references"], evidence, titles, index) for s in told["answer"]
+            _sentence(s, record["references"], evidence, passages, index) for s in record["answer"]
         ),
         references=tuple(
-            _reference(number, doc_id, titles, [evidence[e] for e in used], index)
-            for number, doc_id in enumerate(told["references"], start=1)
+            _reference(number, doc_id, passages, [evidence[e] for e in used], index)
+            for number, doc_id in enumerate(record["references"], start=1)
         ),
         evidence=tuple(
-            _quote(item, index, used=item["evidence_id"] in used) for item in told["evidence"]
+            _quote(item, index, used=item["evidence_id"] in used) for item in record["evidence"]
         ),
-        variants=tuple((variant["name"], variant["text"]) for variant in told["variants"]),
-        picture=picture_of(told),
-        notes=tuple((note["stage"], note["message"]) for note in told["notes"]),
+        variants=tuple((variant["name"], variant["text"]) for variant in record["variants"]),
+        picture=picture_of(record),
+        notes=tuple((note["stage"], note["message"]) for note in record["notes"]),
         seconds=tuple((stage, _milliseconds(took)) for stage, took in seconds.items()),
         total=_milliseconds(sum(seconds.values())),
     )
@@ -116,11 +121,11 @@ def document_href(index: str, doc_id: str, spans: Iterable[tuple[int, int]] = ()
     return f"{DOCUMENT}?{query}{'#span' if written else ''}"
 
 
-def _said(
-    sentence: JSON,
+def _sentence(
+    sentence: SentenceRecord,
     references: Sequence[str],
-    evidence: Mapping[str, JSON],
-    titles: Mapping[str, JSON],
+    evidence: Mapping[str, EvidenceRecord],
+    passages: Mapping[str, PassageRecord],
     index: str,
 ) -> SentenceView:
     cites = []
@@ -131,7 +136,7 @@ def _said(
             for e in sentence["evidence"]
             if evidence[e]["doc_id"] == doc_id
         ]
-        label = f"source {citation + 1}: {_title(doc_id, titles)}"
+        label = f"source {citation + 1}: {_title(doc_id, passages)}"
         cites.append(CitationView(citation + 1, document_href(index, doc_id, spans), label))
     return SentenceView(sentence["text"], tuple(cites), sentence.get("supported"))
 
@@ -139,8 +144,8 @@ def _said(
 def _reference(
     number: int,
     doc_id: str,
-    titles: Mapping[str, JSON],
-    used: Sequence[JSON],
+    passages: Mapping[str, PassageRecord],
+    used: Sequence[EvidenceRecord],
     index: str,
 ) -> ReferenceView:
     own = {item["evidence_id"]: item for item in used if item["doc_id"] == doc_id}
@@ -148,14 +153,14 @@ def _reference(
     return ReferenceView(
         number=number,
         doc_id=doc_id,
-        title=_title(doc_id, titles),
-        date=titles.get(doc_id, {}).get("date"),
+        title=_title(doc_id, passages),
+        date=passages[doc_id]["date"] if doc_id in passages else None,
         href=document_href(index, doc_id, spans),
         quotes=tuple(_quote(item, index, used=True) for item in own.values()),
     )
 
 
-def _quote(item: JSON, index: str, *, used: bool) -> QuoteView:
+def _quote(item: EvidenceRecord, index: str, *, used: bool) -> QuoteView:
     span = (item["start"], item["end"])
     return QuoteView(
         text=item["text"],
@@ -167,8 +172,8 @@ def _quote(item: JSON, index: str, *, used: bool) -> QuoteView:
     )
 
 
-def _title(doc_id: str, titles: Mapping[str, Any]) -> str:
-    return titles.get(doc_id, {}).get("title") or doc_id
+def _title(doc_id: str, passages: Mapping[str, PassageRecord]) -> str:
+    return (passages[doc_id]["title"] if doc_id in passages else "") or doc_id
 
 
 def _milliseconds(seconds: float) -> str:

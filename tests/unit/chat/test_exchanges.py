@@ -1,5 +1,7 @@
 """A dialogue as it goes on."""
 
+from typing import Any
+
 import pytest
 
 from ccrag.chat.exchanges import Conversation, Exchange
@@ -23,9 +25,10 @@ def test_it_goes_on_by_a_new_value() -> None:
 
 
 def test_turns_are_what_was_said_and_no_citation() -> None:
-    told = exchange("Why?").told
+    told: Any = exchange("Why?").record
     sentences = [{**told["answer"][0], "text": text} for text in ("It is so.", "It was so.")]
-    said = Exchange({**told, "answer": sentences})
+    told |= {"answer": sentences}
+    said = Exchange(told)
     assert said.turns() == (Turn("user", "Why?"), Turn("agent", "It is so. It was so."))
     assert abstention("Who?").turns() == (Turn("user", "Who?"), Turn("agent", "No idea."))
 

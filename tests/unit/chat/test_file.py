@@ -81,7 +81,7 @@ def test_a_file_that_exists_and_is_empty_is_begun(path: Path) -> None:
 def test_of_a_line_that_a_kill_cut_off_nothing_is_read(path: Path, cut: int) -> None:
     written(path)
     whole = path.read_bytes()
-    third = orjson.dumps({"exchange": SECOND.told, "turns_read": 2})
+    third = orjson.dumps({"exchange": SECOND.record, "turns_read": 2})
     path.write_bytes(whole + third[:-cut])
     file = ChatFile(path, ground())
     assert file.read() == Conversation((FIRST, SECOND))
@@ -197,7 +197,7 @@ def test_a_file_of_another_kind_is_refused_and_left_alone(
 
 
 def damaged(**changes: Any) -> bytes:
-    return orjson.dumps({"exchange": {**FIRST.told, **changes}, "turns_read": 0})
+    return orjson.dumps({"exchange": {**FIRST.record, **changes}, "turns_read": 0})
 
 
 SENTENCE = {"text": "x", "evidence": ["e1"], "citations": [0]}

@@ -1,3 +1,5 @@
+from dataclasses import astuple
+
 import pytest
 
 from ccrag.config.defaults import (
@@ -10,9 +12,7 @@ from ccrag.config.defaults import (
     unnamed_pipeline,
 )
 from ccrag.config.load import load_settings
-from ccrag.pipeline.expansion import needs_query_vectors
-from ccrag.pipeline.pipeline import needs_llm, needs_reranker
-from ccrag.pipeline.signal_reranking import needs_tokens
+from ccrag.config.requirements import requirements
 
 ALL: set[Extra] = {"neural", "minilm"}
 
@@ -40,8 +40,7 @@ def test_the_best_that_is_installed(installed: set[Extra], purpose: Purpose, tol
 @pytest.mark.parametrize("purpose", BEST_FIRST)
 def test_the_light_ones_need_no_model(purpose: Purpose) -> None:
     settings = load_settings(BEST_FIRST[purpose][1])
-    needs = (needs_query_vectors, needs_tokens, needs_reranker, needs_llm)
-    assert not any(need(settings) for need in needs)
+    assert not any(astuple(requirements(settings)))
     assert settings.vectors.mode == "none"
 
 

@@ -21,7 +21,7 @@ def write(tmp_path: Path) -> Write:
         data = content if isinstance(content, bytes) else content.encode()
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
         return path
 
     return write_file
@@ -116,7 +116,7 @@ def test_unusable_files_stop_even_when_skipping(
         load(path, on_error="skip")
 
 
-@pytest.mark.parametrize("data", [b"not gzip", gzip.compress(b'{"id": 1}')[:-9]])
+@pytest.mark.parametrize("data", [b"not gzip", gzip.compress(b'{"id": 1}', mtime=0)[:-9]])
 def test_a_broken_gzip_file_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "d.jsonl.gz"
     path.write_bytes(data)

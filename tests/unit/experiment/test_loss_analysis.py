@@ -19,7 +19,7 @@ def record(
     evidence: tuple[str, ...] = (),
     references: tuple[str, ...] = (),
     named: tuple[str, ...] = (),
-) -> dict[str, Any]:
+) -> Any:
     """Provenance of one query; a passage `d#1` is of document `d`; the answer rests on `named`."""
     return {
         "rankings": [
@@ -36,7 +36,7 @@ def record(
     }
 
 
-def where_lost(relevant_id: str, given: dict[str, Any] | None, **arguments: Any) -> LossStage:
+def where_lost(relevant_id: str, given: Any, **arguments: Any) -> LossStage:
     """The stage that lost one document or passage."""
     (result,) = relevant_items([relevant_id], given, **arguments)
     return result.end
@@ -66,9 +66,7 @@ HIGH, LOW = ["d#1", "x#1", "y#1"], ["x#1", "y#1", "d#1"]
         (None, LossStage.FAILED),
     ],
 )
-def test_the_stage_after_the_last_that_had_it(
-    given: dict[str, Any] | None, expected: LossStage
-) -> None:
+def test_the_stage_after_the_last_that_had_it(given: Any, expected: LossStage) -> None:
     assert where_lost("d", given, depth=DEPTH) is expected
 
 

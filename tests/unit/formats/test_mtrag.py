@@ -9,8 +9,8 @@ from ccrag.config import PipelineSettings, Settings
 from ccrag.corpus.contexts import read_contexts
 from ccrag.errors import ConfigError, InputError
 from ccrag.formats import Format, mtrag
-from ccrag.pipeline.answering import make_answer_generator
 from ccrag.pipeline.contexts import ContextPipeline
+from ccrag.pipeline.pipeline import PipelineModels
 from ccrag.runs.output_formats import make_output_format
 from ccrag.types import Answer, AnswerSentence, Candidates, Hit, Query, Ranking, Result, Turn
 from tests.unit.stages import by_id, passage
@@ -129,10 +129,7 @@ def answered(*texts: str) -> Result:
         {"variants": {"question": "last-two"}, "answer": {"abstention": "I cannot say."}}
     )
     passages = [passage(f"d{n}#1", text, doc_id=f"d{n}") for n, text in enumerate(texts)]
-    generator = make_answer_generator(settings, None)
-    given = ContextPipeline(
-        settings, {"c<::>2": passages}, encoder=None, reranker=None, generator=generator
-    )
+    given = ContextPipeline(settings, {"c<::>2": passages}, PipelineModels())
     [result] = given.run([ASKED])
     assert isinstance(result, Result)
     return result

@@ -12,7 +12,7 @@ from ccrag.config import PipelineSettings
 from ccrag.errors import CandidateLeakError, ModelError
 from ccrag.models.reranker import RerankScores
 from ccrag.pipeline.abstention import Abstainer, FeatureExtractor
-from ccrag.pipeline.retrievers import dot_of, engine_score
+from ccrag.pipeline.retrievers.dense import dot_of, engine_score
 from ccrag.pipeline.state import QueryState
 from ccrag.retrieval.model_rerank import sigmoid
 from ccrag.types import Hit, Ranking, Turn

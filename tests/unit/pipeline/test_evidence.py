@@ -19,7 +19,7 @@ def read(changes: dict[str, dict[str, Any]], *sentences: str) -> QueryState:
     found = passage("d", sentences=[f"{sentence} " for sentence in sentences])
     asked = query("What is the maximum daily dose?", "d", query_id="q1")
     state = QueryState(asked, question=asked.text, passages=by_id(found), read=(found,))
-    EvidenceSelector(PipelineSettings.model_validate(changes), None, None).read([state])
+    EvidenceSelector(PipelineSettings.model_validate(changes), None, None).select([state])
     return state
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from ccrag.config import PipelineSettings
+from ccrag.config.requirements import requirements
 from ccrag.errors import ConfigError, ModelError
 from ccrag.llm.reply import ChatReply
 from ccrag.llm.request import ChatRequest, request_body
-from ccrag.pipeline.pipeline import needs_llm, needs_support
 from ccrag.pipeline.reranking import ScoreRerankStage, make_rerank_stage
 from ccrag.pipeline.state import QueryState
 from ccrag.runs.files import stage_prompts_of
@@ -111,11 +111,11 @@ def test_the_parameters_are_those_of_the_model() -> None:
 
 
 def test_who_needs_a_model() -> None:
-    assert needs_llm(settings())
-    assert not needs_llm(PipelineSettings())
+    assert requirements(settings()).llm
+    assert not requirements(PipelineSettings()).llm
     nli = {"support_model": "nli"}
     extractive = {"rerank": {"method": "listwise"}, "answer": nli}
-    assert not needs_support(PipelineSettings.model_validate(extractive))
+    assert requirements(PipelineSettings.model_validate(extractive)).support_model is None
     with pytest.raises(ModelError, match=r"pipeline mine: rerank\.method=listwise needs a model"):
         make_rerank_stage(settings(), None, None, max_edges=0)
     assert isinstance(

@@ -8,12 +8,12 @@ import pytest
 from pydantic import ValidationError
 
 from ccrag.config import PipelineSettings
+from ccrag.config.requirements import requirements
 from ccrag.errors import ConfigError, InputError, ModelError
 from ccrag.llm.reply import ChatReply
 from ccrag.llm.request import ChatRequest, request_body
 from ccrag.pipeline.expansion import first_requests, retrieval_requests, set_variants
-from ccrag.pipeline.pipeline import asks_before_answering, needs_llm
-from ccrag.pipeline.rewriting import Rewriter, needs_rewrites
+from ccrag.pipeline.rewriting import Rewriter
 from ccrag.pipeline.state import QueryState
 from ccrag.query.rewrite_rules import rewritten
 from ccrag.runs.files import stage_prompts_of
@@ -145,11 +145,11 @@ def test_who_needs_a_model() -> None:
     with pytest.raises(ModelError, match="pipeline mine: the variant llm-rewrite needs a model"):
         Rewriter(settings(), None)
     Rewriter(PipelineSettings(), None).rewrite([state()])
-    for asks in (needs_rewrites, asks_before_answering, needs_llm):
-        assert asks(settings())
-        assert not asks(PipelineSettings())
+    for needs, expected in ((settings(), True), (PipelineSettings(), False)):
+        found = requirements(needs)
+        assert (found.llm_rewrite, found.llm_before_answer, found.llm) == (expected,) * 3
     unused = {"variants": {"use": ["original"], "dense": ["llm-rewrite"]}}
-    assert not needs_rewrites(settings(unused))
+    assert not requirements(settings(unused)).llm_rewrite
 
 
 def test_requests_cannot_be_shown_before_a_model_has_rewritten() -> None:

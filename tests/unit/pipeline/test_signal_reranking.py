@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from ccrag.config import PipelineSettings
+from ccrag.config.requirements import requirements
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoded, TokenVectors
-from ccrag.pipeline.signal_reranking import SignalRerankStage, needs_tokens, signal_weights
+from ccrag.pipeline.signal_reranking import SignalRerankStage
 from ccrag.pipeline.state import QueryState
 from ccrag.types import Ranking
 from tests.support import query
@@ -87,11 +88,11 @@ def test_a_passage_without_a_shared_word_comes_last_by_bm25() -> None:
 
 
 def test_nothing_is_asked_of_models_that_no_weight_needs() -> None:
-    assert not needs_tokens(settings(bm25=1.0, dense=1.0, sentence=1.0))
-    assert needs_tokens(settings(tokens=1.0))
-    assert needs_tokens(settings(sentence_tokens=1.0))
-    assert signal_weights(settings(dense=2.0)) == {"dense": 2.0}
-    assert not needs_tokens(PipelineSettings.model_validate({"name": "other"}))
+    assert not requirements(settings(bm25=1.0, dense=1.0, sentence=1.0)).token_vectors
+    assert requirements(settings(tokens=1.0)).token_vectors
+    assert requirements(settings(sentence_tokens=1.0)).token_vectors
+    assert settings(dense=2.0).rerank.signal_weights == {"dense": 2.0}
+    assert not requirements(PipelineSettings.model_validate({"name": "other"})).token_vectors
 
 
 @pytest.mark.parametrize("signal", ["dense", "sentence", "tokens", "sentence_tokens"])

@@ -10,7 +10,7 @@ from ccrag.web.comparison import compare
 from ccrag.web.problems import ProblemError
 from ccrag.web.run_store import KEPT, RunRecord, RunStore
 
-JSON = dict[str, Any]
+JSON = Any
 
 
 def record(query_id: str, answer: str = "", *, references: str = "", read: str = "") -> JSON:

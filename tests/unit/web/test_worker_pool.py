@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from ccrag.pipeline.state import StageCallback
+from ccrag.pipeline.stages import StageCallback
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError
 from ccrag.web.worker_pool import AbandonedError, WorkerPool, never_gone

@@ -6,11 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 from ccrag.web.page.trace_picture import COLUMN, LEFT, SHOWN, STEP, TOP, picture_of
 from ccrag.web.page.views import answer_view, document_href
 
-JSON = dict[str, Any]
 
-
-def place(name: str, **more: Any) -> JSON:
-    whole: JSON = {
+def place(name: str, **more: Any) -> Any:
+    whole: Any = {
         "passage_id": f"{name}#1",
         "doc_id": name,
         "title": f"Title {name}",
@@ -22,7 +20,7 @@ def place(name: str, **more: Any) -> JSON:
     return {**whole, **more}
 
 
-def told(rankings: dict[str, str], read: str, cited: str = "") -> JSON:
+def told(rankings: dict[str, str], read: str, cited: str = "") -> Any:
     """A record of passages named by single letters; each cited one gives a sentence."""
     evidence = [
         {
