@@ -137,6 +137,7 @@ def _trimmed(text: str, sentences: Sequence[Span]) -> tuple[Span, ...]:
     body = text[start:end]
     start += len(body) - len(body.lstrip())
     end -= len(body) - len(body.rstrip())
+    # Only the outer ends move: the sentences still tile the passage.
     if len(sentences) == 1:
         return (Span(start, end),)
     return (

@@ -127,7 +127,7 @@ def _runs(
     first = 0
     for section in chunks.sections:
         last = first + len(section.sentences)
-        # float64, so that a threshold meets the vectors' own precision and no less
+        # In float64, so that rounding does not decide a comparison with the threshold.
         in_section = partial(joins, vectors[first:last].astype(np.float64))
         for start, end in _ranges(section.weights, in_section, max_words=chunks.max_words):
             yield section.path, section.sentences[start:end]

@@ -60,7 +60,7 @@ class Corpus(ABC):
             if citations is not None:
                 _read_citations(citations, self._ledger)
             self._ledger.count_edges()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: the temporary database goes in any case
             self.close()
             raise
         edges = (edges_weight(d, n, self._ledger.cites(d)) for d, n in self._ledger.connected())

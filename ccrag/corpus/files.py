@@ -67,7 +67,7 @@ def find_files(paths: Iterable[Path], report: LoadReport) -> list[SourceFile]:
     found: dict[Path, _FoundFile] = {}
     for path in paths:
         for file in _files_at(path, report):
-            whole = file.path.resolve()
+            whole = file.path.resolve()  # a link and its target are one file
             if whole in found:
                 report.repeated_files += 1
             else:

@@ -83,6 +83,7 @@ def open_data(path: Path) -> Iterator[io.BufferedReader]:
 
 
 def _unpacked(path: Path, raw: io.BufferedReader) -> IO[bytes]:
+    # The bytes count, not the name: downloads are often unpacked, or packed, under the other name.
     head = raw.peek(10)[:10]
     if head.startswith(_GZIP):
         return cast(IO[bytes], gzip.GzipFile(fileobj=raw))

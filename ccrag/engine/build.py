@@ -128,6 +128,7 @@ def build(
     documents, passages = targets[:2]
     missing = [target for target in targets if target.index not in _behind(client, target.alias)]
     counts: dict[str, WriteCounts] = {}
+    # Not what this build would resume: its targets, half written or not.
     clear_leftovers(client, plan.name, keep=[target.index for target in targets])
     if missing:
         put_templates(client)
@@ -218,7 +219,7 @@ def create_index(
     with engine_errors(f"create {target.index}"):
         try:
             client.indices.create(index=target.index, body=body)
-        except RequestError as error:
+        except RequestError as error:  # an interrupted load had created it: the load goes on there
             if error.error != "resource_already_exists_exception":
                 raise
 
@@ -229,6 +230,7 @@ def finish_index(client: OpenSearch, index: str, expected: int, settings: Engine
     with engine_errors(f"finish {index}"):
         client.indices.refresh(index=index, params=wait)
         check_count(client, index, expected)
+        # One segment is searched fastest, and nothing is written to it any more.
         client.indices.forcemerge(index=index, params={"max_num_segments": 1, **wait})
         client.indices.flush(index=index, params=wait)
         serve_index(client, index, settings)

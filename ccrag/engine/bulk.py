@@ -69,6 +69,7 @@ def write(
             request_timeout=settings.bulk_timeout_s,
             filter_path=RESPONSE_FIELDS,
         )
+        # The helper repeats items refused with 429 by itself; what comes here is final.
         for ok, result in results:
             [(kind, item)] = result.items()
             count = counts.setdefault(item["_index"], WriteCounts())

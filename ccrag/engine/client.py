@@ -126,7 +126,7 @@ def connect(url: str, settings: EngineSettings) -> OpenSearch:
         http_auth=_credentials(settings),
         timeout=settings.timeout_s,
         max_retries=3,
-        retry_on_timeout=False,
+        retry_on_timeout=False,  # a search that was too slow once would only load the engine more
         http_compress=False,
         serializer=OrjsonSerializer(),
         transport_class=CompleteTransport,
@@ -188,7 +188,7 @@ def _credentials(settings: EngineSettings) -> tuple[str, str] | None:
 
 
 def _require_opensearch(client: OpenSearch, url: str) -> None:
-    """Ask what answers at `url`; whoever may not ask that is let through to what they may."""
+    """Check that an OpenSearch answers at `url`; users without the right to ask are let through."""
     try:
         answer = client.info()
     except exceptions.AuthorizationException:
@@ -248,7 +248,8 @@ def _explain(error: exceptions.OpenSearchException) -> str:
 
 
 def _wants_secret(error: exceptions.OpenSearchException) -> bool:
-    """Tell whether an embedded node refused: one that was started again has another secret."""
+    """Tell whether an embedded node refused the secret."""
+    # A node has a new secret at each start, so this mostly means that it was restarted.
     return isinstance(error, exceptions.AuthenticationException) and is_guard(error.info)
 
 
@@ -265,7 +266,7 @@ def _explain_tls(reason: str) -> str:
 
 
 def _lost(cause: Any) -> str:
-    """Return how the connection failed, in brackets, where that is known."""
+    """Return the reason why the connection failed, in brackets; "" where there is none."""
     match cause:
         case NameResolutionError():
             return f" (the host {cause.conn.host!r} has no address)"

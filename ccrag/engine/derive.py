@@ -81,7 +81,7 @@ def derive(
     Args:
         actions: without `_index`; no id occurs twice. `create` what is new, `index` what is
             there, `delete` what is there.
-        rewrites: whether any of them may be `index` or `delete`.
+        rewrites: True if any of them may be `index` or `delete`.
 
     Raises:
         BulkWriteError: items were refused.
@@ -100,6 +100,8 @@ def derive(
             client.indices.flush(index=first, params=wait)
             client.indices.refresh(index=first, params=wait)
         if rewrites:
+            # The first copy still holds marks of the deleted (see above), so it is copied again;
+            # an index can be cloned only while it takes no writes.
             closed = {"index": {"blocks.write": True}}
             client.indices.put_settings(index=first, body=closed)
             _clone(client, first, target, settings)
@@ -115,6 +117,7 @@ def _clone(client: OpenSearch, source: str, target: str, settings: EngineSetting
     wait: JSON = {"request_timeout": settings.bulk_timeout_s}
     body = {"settings": {"index": CHANGING}}
     client.indices.clone(index=source, target=target, body=body, params=wait)
+    # The clone call may end before the primaries have started, which writes need.
     ready = client.cluster.health(index=target, params={"wait_for_status": "yellow", **wait})
     if ready["timed_out"]:
         raise EngineError(f"the copy {target} does not start; see the engine's log, try again")
@@ -123,6 +126,7 @@ def _clone(client: OpenSearch, source: str, target: str, settings: EngineSetting
 def _expunge(client: OpenSearch, index: str, settings: EngineSettings) -> None:
     """Make what was written durable, and let no deleted item count in statistics any more."""
     wait: JSON = {"request_timeout": settings.bulk_timeout_s}
+    # Deletes are dropped only after a flush (measured), and the merge itself needs another one.
     client.indices.flush(index=index, params={"force": "true", **wait})
     client.indices.forcemerge(index=index, params={"only_expunge_deletes": "true", **wait})
     client.indices.flush(index=index, params={"force": "true", **wait})
@@ -162,6 +166,7 @@ def switch(
             serve_index(client, index, settings, others=SETTLED)
 
     all_at_once(finish, derived)
+    # One call, which the engine does as a whole: no search ever meets two states.
     actions: list[JSON] = [
         {"add": {"index": index, "alias": item.alias}} for item, index, _ in derived
     ]

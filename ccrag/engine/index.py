@@ -98,6 +98,7 @@ class Index:
         Raises:
             EngineError: the request failed, or an id that was ranked a moment ago is gone.
         """
+        # Sorted, so that the same ids make the same requests.
         wanted = sorted(set(ids))
         pages = [wanted[at : at + PAGE] for at in range(0, len(wanted), PAGE)]
         found: dict[PassageId, Passage] = {}
@@ -203,6 +204,7 @@ class Index:
         wanted = list(doc_ids)
         found = self._get(self.info.documents_index, wanted)
         for doc_id in wanted:
+            # Closure: an id that is not a candidate is an error even where the index lacks it.
             collection = (found[doc_id] or {}).get("collection")
             if not candidates.admits(doc_id, collection=collection):
                 raise InputError(f"document {doc_id!r} is not among the candidates")
@@ -286,6 +288,7 @@ def _serving(
     found = spec.served_by(built)
     if not found:
         raise missing(passages_alias(name, spec), built, command)
+    # Its own index comes first; another that serves it too may fit where that one does not.
     mismatch: IndexMismatchError | None = None
     for serving in found:
         alias = passages_alias(name, replace(spec, name=serving))

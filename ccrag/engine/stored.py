@@ -140,6 +140,7 @@ def clear_leftovers(client: OpenSearch, name: str, *, keep: Collection[str] = ()
     """
     left = [index for index in leftovers(client, name) if index not in keep]
     if left:
+        # A bulk request of a killed process goes on in the engine, and would create them again.
         _end_writing(client, name)
     with engine_errors(f"clean up {name}"):
         for index in left:
@@ -216,6 +217,7 @@ def sources(
     Raises:
         EngineError: a request failed, or the reading of one item did: it may not be absent.
     """
+    # `mget` answers every id, found or not, so an id that fails is never taken for an absent one.
     wanted = list(dict.fromkeys(ids))
     step = per_request or (WHOLE_PER_REQUEST if fields is None else IDS_PER_REQUEST)
     for at in range(0, len(wanted), step):
@@ -260,6 +262,7 @@ def items(
     query: JSON | None = None,
 ) -> Iterator[JSON]:
     """Yield every item of an index with some of its fields, in the order of `by`, by pages."""
+    # By `search_after`: `from` ends at 10,000 hits, and a scroll would hold segments on the engine.
     after: list[Any] | None = None
     while True:
         body: JSON = {

@@ -73,6 +73,8 @@ def find_change(
             changed[doc_id] = before
         cites[doc_id] = cited
         after[doc_id] = frozenset((*document.links, *cited))
+    # Edges count only between documents of the collection: one that comes or goes changes the
+    # number of edges of all that link to it, or that it links to.
     going = stored_documents(client, index, removed)
     others = linking_documents(client, index, added | going.keys())
     others |= set(given.citing() if given else ())

@@ -75,6 +75,8 @@ def delete_documents(
     stored = require_stored(client, name, consequence="nothing was deleted")
     clear_leftovers(client, name)
     check_stored(name, stored)
+    # The caches go first: if a request fails later, repeating the command still finds the passages
+    # whose texts they were made of.
     held = {doc_id for doc_id, _ in sources(client, stored[0].index, wanted, [])}
     absent = tuple(doc_id for doc_id in wanted if doc_id not in held)
     going = list(stored_passages(client, stored, sorted(held)))

@@ -92,6 +92,7 @@ def _vectors_of(
         return lambda texts: counts.add(encoder.encode_passages(texts))
 
     def encode(texts: Sequence[str]) -> PassageVectors:
+        # An empty call first: no texts give `(0, dim)`, and `concatenate` needs one array.
         done = [counts.add(encoder.encode_passages(()))]
         for first in range(0, len(texts), TEXTS_PER_CHECK):
             still_wanted()

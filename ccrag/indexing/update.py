@@ -143,6 +143,7 @@ class Update:
 
         # A small change mostly waits for the engine to set copies up: both wait at once.
         all_at_once(lambda work: work(), [derive_documents, derive_passages])
+        # Units are made of the documents as they are stored now, so they come last.
         meta = self._meta(corpus, documents)
         for item, build in builds.units:
             deltas[item.alias] = self._make_units(item, names[item.alias], build, documents, meta)

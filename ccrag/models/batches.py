@@ -37,6 +37,7 @@ def unit_rows(rows: Matrix) -> Matrix:
     vector, so that every text has a defined vector.
     """
     scaled = np.array(rows, dtype=np.float32)
+    # In place: the matrix of a large collection is not copied once more.
     norms = np.linalg.norm(scaled, axis=1, keepdims=True)
     empty = norms[:, 0] == 0
     scaled[empty, 0] = norms[empty, 0] = 1.0

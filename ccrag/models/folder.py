@@ -65,6 +65,7 @@ def _cached(model: str) -> Path | None:
         return None
     except HFValidationError as error:
         raise ModelError(f"{model!r} is neither a folder nor a name on the hub") from error
+    # An interrupted download may leave a snapshot without weights or configuration.
     complete = any(True for kind in _WEIGHTS for _ in snapshot.glob(kind))
     return snapshot if complete and (snapshot / "config.json").exists() else None
 

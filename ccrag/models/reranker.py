@@ -138,6 +138,7 @@ class CrossEncoderReranker:
         """
         if not texts:
             return RerankScores([])
+        # Sorted: which texts share a batch may change the last bits of a score.
         distinct = sorted(set(texts))
         with self._lock:
             asked, query_tokens = self._cut_query(query)

@@ -108,7 +108,7 @@ class TransformerModel:
         Raises:
             ModelError: the files are no model that can be loaded, or this machine is no fit.
         """
-        with self._loading:
+        with self._loading:  # several threads may ask at once; one of them loads
             if self._model is None:
                 self._model = _load(self.folder, self._settings)
             return self._model
@@ -178,6 +178,7 @@ class TransformerModel:
             for rows in batches:  # a tokenizer is for one thread
                 yield rows, model.preprocess([windows[row].text for row in rows])
 
+        # One batch, or a GPU: torch itself uses the whole device.
         if len(batches) < 2 or model.device.type != "cpu":
             yield from ((rows, _forward(model, batch)) for rows, batch in features())
             return
@@ -255,7 +256,7 @@ def stated_dimension(folder: ModelFolder) -> int | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{folder.path}: no sentence-transformers model: {error}") from error
-    for config in reversed(configs):
+    for config in reversed(configs):  # the last module's output is the vector
         for name in ("out_features", "embedding_dimension", "word_embedding_dimension"):
             if isinstance(config.get(name), int):
                 return int(config[name])

@@ -136,6 +136,7 @@ class _Groups:
             if a < b
         ]
         heapq.heapify(heap)
+        # Pairs that changed are pushed anew and not removed: an outdated one is skipped below.
         while heap:
             strength, _, a, b = heapq.heappop(heap)
             # Otherwise one of them has been merged since, or their links have become more.

@@ -157,7 +157,7 @@ def info(client: OpenSearch, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("given", [HELD[:1], [*HELD, replace(HELD[0], doc_id="more")], HELD[6:]])
-def test_other_documents_replace_only_when_told(
+def test_other_documents_replace_only_on_request(
     client: OpenSearch, engine: dict[str, Any], index_name: str, given: list[Document]
 ) -> None:
     chosen = Settings.model_validate(engine)
@@ -175,7 +175,7 @@ def test_other_documents_replace_only_when_told(
     assert again.built.unchanged
 
 
-def test_another_recipe_of_the_same_documents_needs_no_replace(
+def test_another_spec_of_the_same_documents_needs_no_replace(
     engine: dict[str, Any], client: OpenSearch, index_name: str
 ) -> None:
     built(engine, index_name, HELD)
@@ -223,7 +223,7 @@ def test_a_table_of_citations_counts_as_in_a_new_build(
         drop_index(client, anew)
 
 
-def test_an_add_killed_half_way_leaves_the_old_state_and_is_repeated(
+def test_a_killed_add_leaves_the_old_state_and_is_repeated(
     client: OpenSearch, engine: dict[str, Any], index_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built(engine, index_name, HELD[:6])

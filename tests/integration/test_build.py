@@ -55,7 +55,7 @@ def test_other_texts_replace_the_old_index(client: OpenSearch, index_name: str) 
     )
 
 
-def test_an_interrupted_build_leaves_the_old_one_serving_and_is_resumed(
+def test_an_interrupted_build_serves_the_old_and_is_resumed(
     client: OpenSearch, index_name: str
 ) -> None:
     old = build_index(client, index_name, DOCS[:2], corpus="c0")
@@ -90,7 +90,7 @@ def test_leftovers_of_another_interrupted_build_are_cleaned_up(
     )
 
 
-def test_another_chunking_shares_documents_and_keeps_no_stale_passages(
+def test_another_chunking_shares_documents_not_passages(
     client: OpenSearch, index_name: str
 ) -> None:
     wide, narrow = PipelineSettings(), PipelineSettings(chunking=ChunkingSettings(max_words=8))

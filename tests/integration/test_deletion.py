@@ -146,7 +146,7 @@ def test_one_after_the_other_until_none_is_left(
 
 
 @pytest.mark.parametrize("ids", [["doc1", "nope"], ["nope", "never"]])
-def test_an_absent_id_is_told_and_the_others_go(
+def test_an_absent_id_is_reported_and_the_others_go(
     client: OpenSearch, index_name: str, engine_url: str, tmp_path: Path, ids: Sequence[str]
 ) -> None:
     build_index(client, index_name, documents())
@@ -164,12 +164,12 @@ def test_no_id_is_an_error(index_name: str, engine_url: str, tmp_path: Path) -> 
         delete_documents(index_name, [], options(engine_url, tmp_path))
 
 
-def test_a_missing_index_is_said(engine_url: str, tmp_path: Path) -> None:
+def test_a_missing_index_is_an_error(engine_url: str, tmp_path: Path) -> None:
     with pytest.raises(IndexMissingError, match="nothing was deleted"):
         delete_documents("not-there", ["a"], options(engine_url, tmp_path))
 
 
-def test_kept_vectors_go_but_for_texts_that_another_document_has(
+def test_cached_vectors_go_unless_another_document_has_the_text(
     client: OpenSearch, index_name: str, engine_url: str, tmp_path: Path
 ) -> None:
     build_index(client, index_name, documents())
@@ -184,7 +184,7 @@ def test_kept_vectors_go_but_for_texts_that_another_document_has(
     assert len(cache.fetch([key_of("", text) for text in stays])) == len(stays)
 
 
-def test_kept_replies_to_requests_that_showed_it_go(
+def test_cached_replies_to_requests_that_showed_it_go(
     client: OpenSearch, index_name: str, engine_url: str, tmp_path: Path
 ) -> None:
     build_index(client, index_name, documents())

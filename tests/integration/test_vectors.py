@@ -77,7 +77,7 @@ def test_candidates_behind_a_thousand_closer_decoys_all_come_back(
 
 
 @pytest.mark.parametrize("mode", ["exact", "hnsw", "on-demand"])
-def test_the_dense_leg_finds_what_shares_no_word_and_the_trace_shows_both(
+def test_dense_finds_texts_that_share_no_word_with_the_query(
     client: OpenSearch, index_name: str, mode: str
 ) -> None:
     meant = document("meant", "Felines sleep all day.")
@@ -135,7 +135,7 @@ def test_a_missing_encoder_is_an_error_and_never_a_fallback(method: str) -> None
         )
 
 
-def test_vector_and_plain_recipes_live_side_by_side(client: OpenSearch, index_name: str) -> None:
+def test_vector_and_plain_indexes_live_side_by_side(client: OpenSearch, index_name: str) -> None:
     encoder = HashEncoder()
     plain = PipelineSettings()
     build_index(client, index_name, DOCUMENTS[:9], plain)

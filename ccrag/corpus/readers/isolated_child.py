@@ -65,6 +65,7 @@ def _read(path: Path, limits: ReadLimits) -> JSON:
 def _limit(limits: ReadLimits) -> None:
     """Bound what this process and its children may take."""
     os.nice(NICENESS)
+    # The soft limit's signal ends Python; the hard limit, a second later, kills what ignores it.
     seconds = max(1, round(limits.seconds))
     bounds = (
         # Not the address space: libraries reserve much of it that they never use.

@@ -99,6 +99,7 @@ def read_json(source: RecordSource) -> Iterator[NumberedRecord]:
     bom, encoding = bom_encoding(data)
     if encoding != "utf-8":
         data = decode(data, path=path).encode()
+    # orjson checks what it parses; what the slower parser let through is checked one by one.
     items, checked = _json_items(path, data.removeprefix(bom))
     for number, item in enumerate(items, start=1):
         fields: Mapping[str, object] | RecordError

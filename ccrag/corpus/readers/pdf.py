@@ -94,6 +94,7 @@ def read_pdf(source: PageSource) -> ReadPage:
             document.close()
     pages = without_numbers(file.pages)
     numbers = _words_of(file.pages) - _words_of(pages)
+
     bare, heads = part_running_heads(pages)
     if _words_of(bare):
         pages = bare
@@ -212,6 +213,7 @@ def _read_page(page: pdfium.PdfPage, number: int, file: _File) -> None:
     try:
         chars = textpage.count_chars()
         shown = textpage.get_text_range() if chars else ""
+        # A page whose text occurred before is read once; its words count as an intended loss.
         if shown in file.first_seen:
             file.repeated[number] = file.first_seen[shown]
             file.words += file.first_seen[shown]

@@ -71,7 +71,7 @@ class RecordLines:
         _, encoding = bom_encoding(head)
         if encoding != "utf-8":
             yield from self._transcoded(encoding.removesuffix("-le").removesuffix("-be"), "utf-8")
-        elif b"\n" not in head and b"\r" in head[:-1]:
+        elif b"\n" not in head and b"\r" in head[:-1]:  # lines that end in CR, as on old Macs
             yield from self._transcoded("latin-1", "latin-1")
         else:
             while line := self._file.readline(self.max_bytes + 1):

@@ -82,6 +82,7 @@ def read_csv(source: RecordSource) -> Iterator[NumberedRecord]:
 
 def _csv_rows(source: RecordSource, lines: RecordLines) -> Iterator[NumberedRecord]:
     path, doubt = source.path, source.doubt
+    # Python's own limit is 131,072 characters; a long text has more.
     csv.field_size_limit(lines.max_bytes)
     rows = csv.reader(lines.text(), strict=True)
     header: Sequence[str] | None = None

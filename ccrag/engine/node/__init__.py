@@ -137,7 +137,11 @@ def _running(settings: NodeSettings) -> NodeState | None:
 
 
 def _require_answer(state: NodeState) -> NodeState:
-    """Asked under the lock: nobody is just stopping the node."""
+    """
+    Return the node if it answers.
+
+    Call it under the lock: then no other command is stopping the node.
+    """
     if not node_answers(state):
         raise NodeError(
             f"the node on {state.data} (pid {state.pid}) does not answer at {state.url}; "
@@ -147,7 +151,7 @@ def _require_answer(state: NodeState) -> NodeState:
 
 
 def _refuse_other_settings(state: NodeState, settings: NodeSettings) -> None:
-    """Compare only what was asked for: a default asks for nothing."""
+    """Refuse a running node whose port or heap is not the one set; defaults are not compared."""
     if settings.port is not None and settings.port != state.port:
         raise NodeError(
             f"the node on {state.data} listens on port {state.port}, asked was {settings.port}; "

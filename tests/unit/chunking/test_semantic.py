@@ -159,7 +159,7 @@ def test_a_similarity_equal_to_the_threshold_joins() -> None:
 
 
 @both
-def test_one_topic_is_cut_at_the_cap(chunk: Chunk) -> None:
+def test_one_topic_is_split_at_the_cap(chunk: Chunk) -> None:
     document = Document("d", "", "A one two. A three four. A five six. A seven eight.")
     found = bodies(chunk(document, angled(A=0), max_words=6))
     assert found == ["A one two. A three four.", "A five six. A seven eight."]
@@ -176,7 +176,7 @@ def test_one_topic_does_not_cross_a_section(chunk: Chunk) -> None:
 
 
 @both
-def test_each_section_is_cut_by_its_own_vectors(chunk: Chunk) -> None:
+def test_each_section_is_chunked_by_its_own_vectors(chunk: Chunk) -> None:
     vectors_of = angled(**{"#": 0, "A": 0, "B": 90})
     document = Document("d", "", "# One\nA is. A was.\n# Two\nA is. B is.\n")
     found = bodies(chunk(document, vectors_of, max_words=99))
@@ -205,7 +205,7 @@ def test_sentences_of_several_documents_can_be_encoded_together() -> None:
     ]
 
 
-def test_a_long_sentence_is_encoded_in_its_pieces() -> None:
+def test_a_long_sentence_is_encoded_in_chunks() -> None:
     cut = chunk_sentences(Document("d", "", "a b c d e; f g h i j k l"), max_words=8)
     assert cut.texts == ["a b c d e;", "f g h i j k l"]
 

@@ -124,20 +124,20 @@ def test_sections_are_not_crossed() -> None:
     ]
 
 
-def test_a_long_sentence_is_cut_after_a_clause() -> None:
+def test_a_long_sentence_is_split_after_a_clause() -> None:
     assert bodies("a b c d e; f g h i j k l", max_words=8) == ["a b c d e;", "f g h i j k l"]
 
 
-def test_a_clause_mark_too_early_is_no_place_to_cut() -> None:
+def test_a_clause_mark_too_early_is_no_place_to_split() -> None:
     assert bodies("a, b c d e f g h i j", max_words=8) == ["a, b c d e f g h", "i j"]
 
 
-def test_a_sentence_without_clauses_is_cut_between_words() -> None:
+def test_a_sentence_without_clauses_is_split_between_words() -> None:
     bodies_ = bodies("word " * 5_000, max_words=140)
     assert [passage_words(body) for body in bodies_] == [140] * 35 + [100]
 
 
-def test_unspaced_text_is_cut_anywhere_but_before_a_mark() -> None:
+def test_unspaced_text_is_split_anywhere_but_before_a_mark() -> None:
     assert bodies("你好吗你好吗", max_words=4) == ["你好吗你", "好吗"]
     assert bodies("a\u0301" * 40, max_words=8)[0] == "a\u0301" * (8 * 6 // 2)
     assert bodies("a" + "e\u0301" * 40, max_words=8)[0] == "a" + "e\u0301" * 23
@@ -150,7 +150,7 @@ def test_a_long_chinese_document_gives_many_passages() -> None:
     assert all(body.endswith("，") for body in found)
 
 
-def test_text_without_words_is_cut_too() -> None:
+def test_text_without_words_is_split_too() -> None:
     assert [len(body) for body in bodies("😀" * 1_000, max_words=8)] == [240, 240, 240, 240, 40]
 
 
@@ -179,7 +179,7 @@ def test_real_papers_are_chunked_quickly() -> None:
     assert max(passage_words(passage.text) for passage in found) <= 140
 
 
-def test_a_document_that_is_a_passage_already_is_kept_whole() -> None:
+def test_a_document_that_is_a_passage_already_stays_whole() -> None:
     text = "\nBonds\n=====\n" + "A bond is a loan. " * 200 + "\n\n## Safe?\nMostly.\n"
     [passage] = whole_passages(Document("d", "T", text, collection="fiqa"), edges=2)
     assert passage.text == text.strip()

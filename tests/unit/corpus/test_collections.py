@@ -24,7 +24,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return fiqa, folder
 
 
-def test_documents_belong_to_the_collection_of_the_path_they_lie_under(
+def test_documents_belong_to_the_collection_of_their_path(
     files: tuple[Path, Path],
 ) -> None:
     fiqa, folder = files
@@ -41,7 +41,7 @@ def test_the_collection_is_part_of_the_fingerprint(files: tuple[Path, Path]) -> 
         assert plain.fingerprint != named.fingerprint
 
 
-def test_a_record_may_name_its_collection_but_no_other_than_its_files(tmp_path: Path) -> None:
+def test_a_record_naming_another_collection_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "d.jsonl", {"id": "a", "text": "x", "collection": "fiqa"})
     for given in ({}, {path: "fiqa"}):
         [document] = read_documents(find_files([path], LoadReport()), collections=given)

@@ -76,7 +76,7 @@ def test_texts_with_marked_turns(
     assert query == Query("q", question, Candidates.of_collection("fiqa"), turns)
 
 
-def test_listed_documents_go_before_a_collection_and_that_before_what_is_left_unsaid(
+def test_listed_documents_win_over_a_collection(
     tmp_path: Path,
 ) -> None:
     path = write(

@@ -127,7 +127,7 @@ def test_cells() -> None:
     assert (document.doc_id, document.links) == ("1", ("a", "b", "c", "d"))
 
 
-def test_versions_are_labels_and_what_they_are_versions_of_is_an_id() -> None:
+def test_a_version_is_a_label_and_version_of_an_id() -> None:
     document = document_of({"id": "a", "version_of": 7, "version": 2.1})
     assert (document.version_of, document.version) == ("7", "2.1")
     assert document_of({"id": "a", "version": ["x"]}).version is None

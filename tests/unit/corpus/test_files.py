@@ -160,7 +160,7 @@ def test_plain_text_without_suffix_is_read(tmp_path: Path, name: str) -> None:
         assert (document.doc_id, document.text) == (name.removesuffix(".gz"), "Größe")
 
 
-def test_a_page_without_text_is_told_and_loses_no_other(tmp_path: Path) -> None:
+def test_a_page_without_text_is_reported_and_loses_no_other(tmp_path: Path) -> None:
     put(tmp_path / "a.txt")
     empty = put(tmp_path / "app.html", b"<html><script>run()</script></html>")
     report = LoadReport()

@@ -42,7 +42,7 @@ def test_closing_while_others_ask_ends_in_an_error_not_a_crash() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_failing_writer_ends_the_reader_before_the_ledger_closes() -> None:
+def test_a_failing_writer_ends_reading_before_the_ledger_closes() -> None:
     ledger, asked = Ledger(), list[int]()
     ledger.enter("d", Origin(0, 1))
 

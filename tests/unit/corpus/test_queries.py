@@ -29,7 +29,7 @@ def test_names(path: Path, id_name: str, text_name: str, list_name: str) -> None
     assert (query.query_id, query.text, query.candidates.doc_ids) == ("7", " why? ", ("d",))
 
 
-def test_candidates_may_be_numbers_or_objects_and_are_deduped_in_order(path: Path) -> None:
+def test_candidates_of_all_forms_are_deduped_in_order(path: Path) -> None:
     write(
         path, {"id": "q", "text": "t", "documents": ["b", 1, {"doc_id": "a"}, "1", {"id": 2}, "b"]}
     )
@@ -54,7 +54,7 @@ def test_candidates_in_a_cell(tmp_path: Path, name: str, comma: str, cell: str) 
     assert read_queries(path)[0].candidates.doc_ids == ("a", "b", "c")
 
 
-def test_order_is_kept(path: Path) -> None:
+def test_queries_stay_in_the_order_of_the_file(path: Path) -> None:
     write(path, *({"id": q, "text": "t", "doc_ids": ["d"]} for q in "cab"))
     assert [query.query_id for query in read_queries(path)] == ["c", "a", "b"]
 

@@ -124,7 +124,7 @@ def test_tsv_of_queries_is_not_quoted_and_needs_no_header(tmp_path: Path) -> Non
         ]
 
 
-def test_a_tsv_quoted_as_csv_is_told(tmp_path: Path) -> None:
+def test_a_tsv_quoted_as_csv_gives_a_warning(tmp_path: Path) -> None:
     report = LoadReport()
     path = write(tmp_path / "d.tsv", 'id\ttext\n1\tplain\n2\t"say ""so"""\n')
     assert load(path, report)[1].text == '"say ""so"""'

@@ -86,7 +86,7 @@ def test_losses_are_added_up_by_kind() -> None:
     ]
 
 
-def test_only_the_first_warnings_are_kept() -> None:
+def test_only_the_first_warnings_are_stored() -> None:
     report = LoadReport()
     for number in range(MAX_EXAMPLES + 5):
         report.add_page(Path(f"{number}.html"), page(0))
@@ -104,7 +104,7 @@ def test_names_and_kinds_are_bounded() -> None:
     assert sum(lost.count for lost in report.losses.values()) == 3_000
 
 
-def test_undecodable_bytes_of_a_text_file_are_told_with_file_and_place(tmp_path: Path) -> None:
+def test_undecodable_bytes_are_reported_with_file_and_place(tmp_path: Path) -> None:
     path = tmp_path / "d.txt"
     path.write_bytes("Größere Änderungen".encode() + b"\xff" + "Maß für Öl".encode())
     report = LoadReport()

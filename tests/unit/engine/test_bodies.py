@@ -91,7 +91,7 @@ def test_no_body_filters_after_the_search_or_parses_operators(body: dict[str, An
         ("ab漢" * 250, "ab漢" * 200),
     ],
 )
-def test_long_queries_are_cut_at_a_word(text: str, kept: str) -> None:
+def test_long_queries_are_truncated_at_a_word(text: str, kept: str) -> None:
     assert bodies.searched(parts(text)) == list(parts(kept))
 
 
@@ -119,7 +119,7 @@ def test_a_parts_weight_boosts_its_clauses_and_scores_are_summed() -> None:
     ]
 
 
-def test_a_collection_is_filtered_on_and_comes_back_with_every_hit() -> None:
+def test_a_collection_is_the_filter_and_comes_with_every_hit() -> None:
     fiqa = Candidates.of_collection("fiqa")
     vector = np.zeros(2, dtype=np.float32)
     bm25 = bodies.bm25_body(parts("x"), fiqa, depth=1, title_weight=0)
@@ -132,7 +132,7 @@ def test_a_collection_is_filtered_on_and_comes_back_with_every_hit() -> None:
     assert [body["docvalue_fields"] for body in (bm25, exact, hnsw)] == [["collection"]] * 3
 
 
-def test_parts_and_passages_of_documents_are_asked_inside_the_candidates() -> None:
+def test_parts_and_passages_are_asked_inside_the_candidates() -> None:
     inside = {"terms": {"doc_id": ["a", "b"]}}
     body = bodies.parts_body(TWO, size=5, among=("unit_id", ["u2", "u1"]), after="a@0")
     among = {"terms": {"unit_id": ["u1", "u2"]}}

@@ -136,7 +136,7 @@ def test_nothing_there_names_the_address() -> None:
         ([1, 2], 200),
     ],
 )
-def test_what_is_no_opensearch_is_told_apart(body: Any, status: int) -> None:
+def test_a_server_that_is_no_opensearch_is_refused(body: Any, status: int) -> None:
     with (
         answering(body, status=status) as (url, _),
         pytest.raises(EngineError, match="is no OpenSearch|does not speak JSON") as caught,
@@ -145,7 +145,7 @@ def test_what_is_no_opensearch_is_told_apart(body: Any, status: int) -> None:
     assert "engine.url" in str(caught.value)
 
 
-def test_an_engine_is_asked_once_and_kept() -> None:
+def test_an_engine_is_asked_once() -> None:
     with answering(OPENSEARCH) as (url, asked):
         open_client(settings(url)).close()
         open_client(settings(f"{url}/behind/a/proxy")).close()
@@ -153,7 +153,7 @@ def test_an_engine_is_asked_once_and_kept() -> None:
 
 
 @pytest.mark.parametrize(("status", "opens"), [(401, False), (403, True)])
-def test_rights_are_told_from_names(status: int, opens: bool) -> None:
+def test_rights_decide_if_a_client_opens(status: int, opens: bool) -> None:
     reason = "no permissions for [cluster:monitor/main] and User [name=me]"
     body = {"error": {"type": "security_exception", "reason": reason}}
     with answering(body, status=status) as (url, _):

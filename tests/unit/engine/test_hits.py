@@ -60,7 +60,7 @@ A = UnitPart("u1", "a", 0, 0, 9, 3, "T", "2020", "law", "2.1", links=("b", "c"))
 B = UnitPart("u1", "b", 1, 0, 9, 3)
 
 
-def test_parts_come_back_as_they_were_stored_but_for_links_to_what_may_not_be_read() -> None:
+def test_parts_come_back_without_links_beyond_the_candidates() -> None:
     found = hits.parse_parts(query("x"), [parts_response(A), parts_response(B)])
     assert found == [A, B]
     [part, _] = hits.parse_parts(query("x", "a", "b"), [parts_response(A, B)])

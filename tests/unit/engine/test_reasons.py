@@ -51,7 +51,7 @@ def test_an_unknown_reason_is_left_alone() -> None:
     assert with_advice("no such field", error("no such field")) == "no such field"
 
 
-def test_all_causes_are_told_once_in_one_line() -> None:
+def test_each_cause_is_in_the_message_once_in_one_line() -> None:
     info = error(
         "all shards failed",
         root_cause=[{"reason": "too\nmany"}, {"reason": "too\nmany"}],

@@ -49,7 +49,7 @@ def test_each_script_is_counted_as_it_is_split(text: str, tokens: int) -> None:
         ("one, two; ", 1, "one, "),
     ],
 )
-def test_what_is_kept_ends_before_a_token(text: str, at_most: int, kept: str) -> None:
+def test_a_truncated_text_ends_before_a_token(text: str, at_most: int, kept: str) -> None:
     assert cut_tokens(text, at_most=at_most) == (kept, min(at_most, 3))
 
 
@@ -58,7 +58,7 @@ def _earlier_count(text: str) -> int:
     return len(re.findall(r"\w+", text))
 
 
-def test_plain_prose_is_cut_where_words_are() -> None:
+def test_plain_prose_is_split_into_its_words() -> None:
     prose = re.sub(
         r"[^\x00-\x7f]", "", (Path(__file__).parents[3] / "README.md").read_text("utf-8")
     )

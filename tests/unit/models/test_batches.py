@@ -32,9 +32,7 @@ def test_a_text_without_tokens_is_refused() -> None:
 
 
 @given(st.lists(st.integers(1, 50)), st.integers(1, 120))
-def test_every_text_is_in_one_batch_and_no_batch_exceeds_the_budget(
-    lengths: list[int], budget: int
-) -> None:
+def test_each_text_is_in_one_batch_within_the_budget(lengths: list[int], budget: int) -> None:
     batches = list(token_batches(lengths, budget=budget))
     assert sorted(at for batch in batches for at in batch) == list(range(len(lengths)))
     for batch in batches:
@@ -49,7 +47,7 @@ def test_rows_get_unit_length_and_zeros_the_first_basis_vector() -> None:
     assert rows[0, 0] == 3  # the input is left alone
 
 
-def test_rows_of_a_group_are_averaged_and_a_group_without_rows_is_zeros() -> None:
+def test_a_group_is_the_mean_of_its_rows_or_zeros() -> None:
     rows = np.array([[1, 0], [0, 1], [1, 0]], dtype=np.float32)
     half = 1 / np.sqrt(2)
     expected = np.array([[half, half], [1, 0], [1, 0]], dtype=np.float32)

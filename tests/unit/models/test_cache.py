@@ -31,7 +31,7 @@ def vector(*values: float, truncated: bool = False) -> CachedVector:
     return CachedVector(np.array(values, dtype="<f4").tobytes(), truncated)
 
 
-def test_what_is_kept_is_found_again_also_after_opening_anew(cache: VectorCache) -> None:
+def test_cached_vectors_are_found_after_opening_anew(cache: VectorCache) -> None:
     kept = {b"a": vector(1, 0), b"b": vector(0, 1, truncated=True)}
     cache.add(kept)
     assert cache.fetch([b"b", b"absent", b"a"]) == kept
@@ -39,7 +39,7 @@ def test_what_is_kept_is_found_again_also_after_opening_anew(cache: VectorCache)
     assert len(cache) == 2
 
 
-def test_nothing_is_asked_kept_or_found(cache: VectorCache) -> None:
+def test_no_keys_find_nothing_and_add_nothing(cache: VectorCache) -> None:
     cache.add({})
     assert cache.fetch([]) == {}
     assert cache.fetch([b"a"]) == {}
@@ -52,7 +52,7 @@ def test_what_was_written_first_stays(cache: VectorCache) -> None:
     assert cache.fetch([b"a", b"b"]) == {b"a": vector(1, 0), b"b": vector(0, 1)}
 
 
-def test_prefix_and_text_are_told_apart() -> None:
+def test_prefix_and_text_are_separate_in_the_key() -> None:
     keys = {key_of("ab", "c"), key_of("a", "bc"), key_of("", "abc"), key_of("abc", "")}
     assert len(keys) == 4
     assert key_of("", "\ud800") != key_of("", "?")  # a lone surrogate is a text too

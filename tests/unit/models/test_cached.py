@@ -63,7 +63,7 @@ def test_another_process_that_wrote_meanwhile_was_first(cache: VectorCache) -> N
     np.testing.assert_array_equal(found.vectors, LengthModel().rows(["a"]))
 
 
-def test_prefixes_are_put_before_and_kept_apart(cache: VectorCache) -> None:
+def test_prefixes_are_put_before_and_cached_separately(cache: VectorCache) -> None:
     model = LengthModel()
     both = encoder(model, cache, passage="passage: ", query="query: ")
     passages, queries = both.encode_passages(["a"]).vectors, both.encode_queries(["a"]).vectors
@@ -84,7 +84,7 @@ def test_identity_holds_what_makes_a_passage_another_vector() -> None:
     }
 
 
-def test_texts_cut_off_are_counted_also_when_cached(cache: VectorCache) -> None:
+def test_truncated_texts_are_counted_also_when_cached(cache: VectorCache) -> None:
     counting = encoder(LengthModel(), cache)
     texts = ["long text", "abc", "long text"]
     assert counting.encode_passages(texts).truncated == 2
@@ -128,7 +128,7 @@ def test_vectors_of_another_shape_are_a_bug() -> None:
         encoder(Short()).encode_passages(["a"])
 
 
-def test_a_vector_that_is_no_number_is_refused_and_not_kept(cache: VectorCache) -> None:
+def test_a_vector_that_is_no_number_is_not_cached(cache: VectorCache) -> None:
     with pytest.raises(ModelError, match="'length' gave a vector that holds no number"):
         encoder(LengthModel(drift=float("nan")), cache).encode_passages(["a"])
     assert len(cache) == 0

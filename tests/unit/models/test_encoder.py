@@ -111,7 +111,7 @@ def test_several_threads_may_ask_at_once(tiny: Path) -> None:
     assert {vectors.tobytes() for vectors in found} == {expected.tobytes()}
 
 
-def test_the_cache_serves_another_process_without_loading_the_model(
+def test_a_cached_vector_is_served_without_loading_the_model(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {"cache": True, "cache_folder": tmp_path}

@@ -43,9 +43,7 @@ def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", [DEFAULT, "all-MiniLM-L6-v2"])
-def test_a_package_that_ships_the_model_is_used_without_importing_it(
-    package: Path, name: str
-) -> None:
+def test_a_package_shipping_the_model_is_not_imported(package: Path, name: str) -> None:
     found = find_encoder(name)
     assert (found.path, found.model_id) == (package, DEFAULT)
     assert found.revision.startswith("sha256:")
@@ -63,7 +61,7 @@ def test_a_folder_comes_before_everything(package: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("no_hub")
-def test_a_model_that_is_nowhere_is_named_with_the_ways_to_get_it() -> None:
+def test_an_error_about_a_missing_model_says_how_to_get_it() -> None:
     with pytest.raises(ModelError, match=r"all-MiniLM-L6-v2'.*pip install 'ccrag\[minilm\]'.*copy"):
         find_encoder(DEFAULT)
     with pytest.raises(ModelError, match=r"'owner/other' is not on this machine; copy its folder"):

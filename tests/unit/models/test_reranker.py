@@ -150,7 +150,7 @@ def test_a_text_that_just_fits_is_not_windowed() -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "x", "longer", "wordwordwordword", "é\u0301"]), max_size=60))
-def test_windows_never_cut_a_word_that_fits(words: list[str]) -> None:
+def test_windows_never_split_a_word_that_fits(words: list[str]) -> None:
     scorer, model = reranker()
     scorer.scores("x", [" ".join(words)])
     assert {word for batch in model.batches for _, text in batch for word in text.split()} == set(

@@ -45,7 +45,7 @@ def test_of_a_long_text_the_beginning_is_read(encoder: CachedEncoder) -> None:
     assert np.array_equal(long.ids, short.ids)
 
 
-def test_texts_seen_lately_are_kept_as_far_as_there_is_room(
+def test_recent_texts_are_cached_up_to_the_limit(
     encoder: CachedEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(token_vectors, "CACHED_TOKENS", 4)

@@ -33,7 +33,7 @@ def grouped(
 
 
 @given(collections, versions)
-def test_every_document_is_in_one_group_under_the_budget_and_versions_stay_apart(
+def test_groups_are_disjoint_in_budget_and_separate_versions(
     documents: Linked, versions: dict[str, str]
 ) -> None:
     groups = grouped(documents, versions=versions)
@@ -107,11 +107,11 @@ def test_the_most_linked_inside_the_group_stand_first() -> None:
     assert grouped(documents) == [("m", "a", "b", "c")]
 
 
-def test_an_oversized_document_stays_alone_even_beside_an_empty_one() -> None:
+def test_an_oversized_document_is_a_group_of_its_own() -> None:
     assert grouped({"big": (51, ["empty"]), "empty": (0, [])}) == [("big",), ("empty",)]
 
 
-def test_links_inside_the_collection_are_told() -> None:
+def test_links_inside_the_collection_are_counted() -> None:
     graph = LinkGraph()
     graph.add("a", tokens=1, links=["b", "b", "a", "outside"])
     graph.add("b", tokens=1, links=["a"])

@@ -80,7 +80,7 @@ def test_a_byte_order_mark_beats_a_declaration(encoding: str) -> None:
         ),
     ],
 )
-def test_undecodable_bytes_are_told_and_stop_nothing(
+def test_undecodable_bytes_are_reported_and_stop_nothing(
     data: bytes, declared: str | None, text: str, loss: tuple[str, int, int]
 ) -> None:
     kind, count, first = loss

@@ -83,7 +83,7 @@ def test_lines_and_cells() -> None:
     assert lines_of(glyphs(" \n ")) == []
 
 
-def test_pieces_of_one_row_are_one_line() -> None:
+def test_parts_of_one_row_are_one_line() -> None:
     row = [*glyphs("name\n"), *glyphs("1.5\n", left=100), *glyphs("below", baseline=-12)]
     assert [line.cells for line in lines_of(row)] == [("name", "1.5"), ("below",)]
 

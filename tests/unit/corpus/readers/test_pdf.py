@@ -177,7 +177,7 @@ def test_form_fields_and_annotations(annotation: str, shown: str, comments: int)
     assert [loss.count for loss in page.losses if loss.kind == "comments"] == [comments] * comments
 
 
-def test_free_text_without_a_look_is_a_comment_where_there_is_no_form() -> None:
+def test_unshown_free_text_is_a_comment_without_a_form() -> None:
     annotation = f"{ANNOTATION} /Subtype /FreeText /Contents (x y) >>"
     page = read_pdf(pdf_of([BODY], page="/Annots [4 0 R]", others=[annotation]))
     assert (page.text, page.losses) == (READ, (Loss("comments", 1, "parts", "page 1"),))
@@ -239,7 +239,7 @@ def test_a_page_named_often_is_read_once() -> None:
     assert len(page.pages) == 401
 
 
-def test_limits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_named_in_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = zlib.compress(lines(*["word " * 20] * 200).encode())
     data = pdf_of([packed.decode("latin-1")]).replace(
         b"/Length", b"/Filter /FlateDecode /Length", 1
@@ -262,7 +262,7 @@ def test_limits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_pages_that_the_file_does_not_count_are_told(count: int) -> None:
+def test_pages_that_the_file_does_not_count_are_reported(count: int) -> None:
     texts = ["The pump runs at 3 bar.", "Valves close on cold days.", "Gauges are read weekly."]
     data = pdf_of(
         [text_at(72, 700, text) for text in texts],

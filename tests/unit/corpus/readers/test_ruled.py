@@ -170,7 +170,7 @@ def test_a_table_in_a_table_is_read_once() -> None:
     assert texts(lines_with_tables(glyphs, framed)) == []
 
 
-def test_a_page_between_the_rules_of_its_head_and_foot_is_no_table() -> None:
+def test_a_page_between_head_and_foot_rules_is_no_table() -> None:
     body = [f"short line {at}" for at in range(16)]
     glyphs = page("A head\t\t7", *body, *["one\t\t("] * 4)
     assert cells(lines_with_tables(glyphs, rules(711, 440))) == []

@@ -177,7 +177,9 @@ def test_a_reused_pid_is_not_the_node(settings: NodeSettings, tmp_path: Path) ->
         stranger.wait(10)
 
 
-def test_what_a_killed_starter_left_is_ended(settings: NodeSettings, tmp_path: Path) -> None:
+def test_a_recorded_node_of_a_killed_starter_is_ended(
+    settings: NodeSettings, tmp_path: Path
+) -> None:
     orphan = spawn([sys.executable, "-c", "import time; time.sleep(60)"], log=tmp_path / "log")
     data = node.data_folder(settings)
     data.mkdir()
@@ -200,7 +202,7 @@ node.ensure_node(NodeSettings(data=Path(sys.argv[1])))
 
 
 @pytest.mark.parametrize("then", ["up", "down"])
-def test_what_a_starter_left_that_was_killed_before_it_wrote_is_ended(
+def test_a_node_without_record_of_a_killed_starter_is_ended(
     settings: NodeSettings, tmp_path: Path, then: str
 ) -> None:
     data = node.data_folder(settings)

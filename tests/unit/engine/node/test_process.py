@@ -71,7 +71,7 @@ def test_what_ignores_the_request_is_ended_by_force(tmp_path: Path) -> None:
     assert not psutil.pid_exists(process.pid)
 
 
-def test_a_spawned_process_has_its_own_session_and_writes_to_the_log(tmp_path: Path) -> None:
+def test_a_spawned_process_has_a_session_and_a_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("from before")
     code = "import os, sys; print(os.getsid(0) == os.getpid()); sys.stderr.write(sys.stdin.read())"
