@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ccrag.corpus.readers.registry import reader_of
+from ccrag.corpus.readers.registry import is_page, reader_of
 from ccrag.errors import InputError
 
 Fault = Literal["encoding", "syntax", "id", "field", "duplicate", "size", "file", "no text"]
@@ -29,7 +29,7 @@ class RecordError(InputError):
 
 
 class RecordPlace(NamedTuple):
-    """The place of a record: its line or, in a JSON list, its position."""
+    """The place of a record: its line or, in a JSON list, its position; a page file itself."""
 
     path: Path
     number: int
@@ -37,14 +37,15 @@ class RecordPlace(NamedTuple):
 
     @property
     def line(self) -> int | None:
-        """Return the line, where records have one."""
+        """Return the line, where records have one: not in a JSON list, nor in a page file."""
         reader = reader_of(self.path)
-        return self.number if reader is None or reader.counts_lines else None
+        counted = reader is None or (reader.content == "records" and reader.counts_lines)
+        return self.number if counted else None
 
     def __str__(self) -> str:
-        if self.line is None:
-            return f"{self.path}: record {self.number}"
-        return f"{self.path}:{self.number}"
+        if self.line is not None:
+            return f"{self.path}:{self.line}"
+        return str(self.path) if is_page(self.path) else f"{self.path}: record {self.number}"
 
 
 def at(place: RecordPlace, error: InputError) -> InputError:

@@ -168,13 +168,13 @@ def test_a_page_without_text_is_reported_and_loses_no_other(tmp_path: Path) -> N
     assert report.skipped == {"no text": 1}
     assert report.lines()[-2:] == [
         "records skipped: 1 no text; the first:",
-        f"  {empty}:1: the page holds no text; is it made by a script?",
+        f"  {empty}: the page holds no text; is it made by a script?",
     ]
-    with pytest.raises(InputError, match=r"app\.html:1: the page holds no text"):
+    with pytest.raises(InputError, match=r"app\.html: the page holds no text"):
         load(empty)
     put(tmp_path / "app2.html", b"<html><script>run()</script></html>")
     (tmp_path / "a.txt").unlink()
-    with pytest.raises(InputError, match=r"no documents in .*2 no text; .*app\.html:1: the page"):
+    with pytest.raises(InputError, match=r"no documents in .*2 no text; .*app\.html: the page"):
         CorpusScan([tmp_path])
 
 

@@ -148,7 +148,7 @@ GOOD = '{"id": "good", "text": "t"}'
             "duplicate",
         ),
         ("a\x01.txt", "text", "the file's name 'a.x01.txt' holds a control", "id"),
-        ("d.txt", b"%PDF-1.7", r"d\.txt:1: is no text but a \.pdf file", "syntax"),
+        ("d.txt", b"%PDF-1.7", r"d\.txt: is no text but a \.pdf file", "syntax"),
     ],
 )
 def test_a_broken_record_stops_or_is_skipped(

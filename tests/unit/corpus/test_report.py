@@ -118,4 +118,4 @@ def test_an_empty_document_is_named(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("words")
     report = LoadReport()
     list(read_documents(find_files([tmp_path], report), report=report))
-    assert report.lines()[1:] == [f"1 document without text, first {tmp_path / 'a.txt'}:1"]
+    assert report.lines()[1:] == [f"1 document without text, first {tmp_path / 'a.txt'}"]

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ccrag.corpus.digests import document_digest
+from ccrag.corpus.in_memory import InMemoryCorpus
 from ccrag.corpus.scan import CorpusScan
 from ccrag.errors import InputError
 
@@ -47,6 +49,17 @@ def test_the_second_reading_gives_the_documents_again(path: Path) -> None:
         )
         for _ in range(2):
             assert [document.text for document in scan.documents()] == ["A", "B", "C", "D"]
+
+
+def test_documents_come_with_the_digests_that_were_checked(path: Path) -> None:
+    with CorpusScan([write(path, LINKED)]) as scan, InMemoryCorpus(scan.documents()) as held:
+        pairs = list(scan.digested())
+        assert pairs == list(held.digested())
+        assert [digest for _, digest in pairs] == [document_digest(d) for d, _ in pairs]
+        assert (held.fingerprint, held.count) == (scan.fingerprint, scan.count)
+        write(path, LINKED[:3])
+        with pytest.raises(InputError, match="changed while they were read"):
+            list(scan.digested())
 
 
 def test_edges_are_distinct_and_inside_the_collection(path: Path) -> None:

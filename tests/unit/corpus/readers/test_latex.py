@@ -143,7 +143,7 @@ def test_a_folder_gives_whole_documents_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        (r"\input{gone}", "paper.tex:1: reads in 'gone', which is not in its folder"),
+        (r"\input{gone}", "paper.tex: reads in 'gone', which is not in its folder"),
         (r"\input{../secret}", "reads in '../secret', outside its folder"),
         (r"\input{/etc/hostname}", "outside its folder"),
         (r"\input{paper}", r"reads itself in \(paper.tex → paper.tex\); take out one \\input"),
