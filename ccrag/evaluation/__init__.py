@@ -1,5 +1,5 @@
 """
-What runs are worth, whether they differ, and whether submissions are valid.
+Measure runs, compare them, and validate submissions.
 
     reading → rundata, gold          a run and what is known, as plain values
     retrieval wording citing         the measures, each a value of `registry`,
