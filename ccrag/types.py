@@ -384,7 +384,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """How far the evidence of an answer matches the question, as far as words and cosines tell."""
+    """The match of an answer's evidence with the question, as far as words and cosines tell."""
 
     level: Literal["strong", "weak", "none"]
     """`none`: the answer rests on no evidence."""

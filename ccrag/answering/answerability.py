@@ -1,5 +1,5 @@
 """
-What a query's way looks like to whoever wonders whether its candidates answer it. Pure.
+Compute the features from which it is decided whether the candidates answer a query. Pure.
 
 Figures by name, all of them where lower ranks, fewer words in common and less agreement speak
 against an answer. They say nothing by themselves; `calibration` weighs them.
@@ -27,7 +27,7 @@ CROSS_ENCODER, ENTAILMENT = "cross-encoder", "entailment"
 
 @dataclass(frozen=True, slots=True)
 class AnswerabilityInput:
-    """What is looked at; every text and passage is one the pipeline itself had before it."""
+    """The input of the features; every text and passage is one that the pipeline has read."""
 
     question: str
     """The variant that evidence was chosen by."""
@@ -36,7 +36,7 @@ class AnswerabilityInput:
     turns: tuple[Turn, ...]
     """The dialogue before it."""
     leans_back: bool
-    """Whether the question leans on what was said before."""
+    """True where the question leans on what was said before."""
     lists: Sequence[Ranking]
     """The first lists."""
     bm25: Sequence[Sequence[float]]
@@ -44,7 +44,7 @@ class AnswerabilityInput:
     cosines: Sequence[Sequence[float]] | None
     """Cosines of each dense list, best first; None: the pipeline has no such lists."""
     ranking: Ranking
-    """What the lists became."""
+    """The final ranking of the lists."""
     shortlist: Sequence[Passage]
     read: Sequence[Passage]
     evidence: Sequence[str]

@@ -16,7 +16,7 @@ from ccrag.types import Answerability
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a feature counts: `coefficient` * (value - `mean`) / `scale`, in log-odds."""
+    """The weight of a feature: it adds `coefficient` * (value - `mean`) / `scale`, in log-odds."""
 
     mean: float
     scale: float
@@ -26,7 +26,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was learnt from judged queries of one pipeline."""
+    """Weights that were learnt from judged queries of one pipeline."""
 
     pipeline: str
     """Its name."""
@@ -38,7 +38,7 @@ class Calibration:
     nli: str | None
     """The entailment model that gave a feature, by folder or name on the hub, if any did."""
     figures: Mapping[str, Any]
-    """What it was worth on queries held back; for people."""
+    """Figures on queries held back, for people to read."""
 
     def contributions(self, features: AnswerabilityFeatures) -> dict[str, float]:
         """

@@ -27,7 +27,7 @@ NEARLY_AS_GOOD = 0.95
 
 @dataclass(frozen=True, slots=True)
 class ExtractLimits:
-    """What an extractive answer may hold."""
+    """The limits of an extractive answer."""
 
     max_sentences: int
     max_words: int

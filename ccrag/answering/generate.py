@@ -41,7 +41,7 @@ from ccrag.types import (
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How answers are generated: what decides a request, and what a reply may become."""
+    """The settings of generated answers: all that decides a request and how its reply is used."""
 
     prompt: Prompt
     parameters: ChatParameters

@@ -1,5 +1,5 @@
 """
-How well a sentence can stand in an answer: how much of the question it meets, less its form. Pure.
+Score how well a sentence can stand in an answer: its relevance, less its defects of form. Pure.
 
 Form is a preference, never a filter. A defect of form (see `wellformed`) costs a share of a
 sentence's relevance, so it lets past only sentences that answer nearly as well, and at most

@@ -35,7 +35,7 @@ DECLINED = frozenset({"false", "no"})
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply:
-    """What a reply says."""
+    """A model's reply as drafts of sentences, or why it has none."""
 
     drafts: tuple[DraftSentence, ...] = ()
     """Sentences that name shown evidence; of each, the shown ids alone, each once."""
@@ -44,7 +44,7 @@ class ParsedReply:
     asks_back: str = ""
     """One short question to the user, of a model that declined since the question is unclear."""
     complaints: tuple[str, ...] = ()
-    """What the model may be asked to do better: sentences left without evidence, no JSON."""
+    """Faults that the model may be asked to mend: sentences left without evidence, no JSON."""
     notes: tuple[Note, ...] = ()
 
     @property

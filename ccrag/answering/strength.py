@@ -1,5 +1,5 @@
 """
-Whether evidence matches the question, told in words. Pure.
+Tell in words how well the evidence matches the question. Pure.
 
 A first, plain form: which of the question's content words stand in the evidence, weighted by how
 rare they are among the passages that were looked at, and, where an encoder compared them, how close

@@ -1,5 +1,5 @@
 """
-Whether a sentence's evidence holds what the sentence says. Pure.
+Check whether a sentence is supported by its evidence. Pure.
 
 Lexically: the share of the sentence's content terms that its evidence holds, every number, and
 whether both deny the same. By
@@ -24,7 +24,7 @@ Support = Callable[[str, str], float | None]
 
 @dataclass(frozen=True, slots=True)
 class SupportCheck:
-    """How generated sentences are held against their evidence."""
+    """The settings by which generated sentences are checked against their evidence."""
 
     unsupported: OnUnsupported
     """`keep` does not look; `flag` marks and notes; `drop` leaves out and notes."""

@@ -1,5 +1,5 @@
 """
-How well a sentence stands in an answer as it is. Pure rules over one sentence's text.
+Find defects of form that make a sentence bad in an answer. Pure rules over its text.
 
 Extracted papers are full of captions, reference entries, page furniture and halves of sentences;
 each rule names one such kind, and `COSTS` says how much it weighs against a sentence. They look at

@@ -35,7 +35,7 @@ FORGOTTEN = "forgotten"
 
 @dataclass(frozen=True, slots=True)
 class CollectReport:
-    """What came, and what is missing."""
+    """Counts of the replies that came and of those that are missing."""
 
     written: Written
     queries: int

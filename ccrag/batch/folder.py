@@ -39,13 +39,13 @@ class PartRecord:
     batch_id: str = ""
     """As the provider names it."""
     status: str = ""
-    """How it ended, as the provider says."""
+    """The state in which it ended, as the provider names it."""
     kept: int = 0
     """Replies that came of it."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """By custom id, why there is no reply."""
     problems: tuple[str, ...] = ()
-    """What was wrong with its files."""
+    """Problems with its files."""
 
 
 class Work:
@@ -141,7 +141,7 @@ def locked(folder: Path) -> Iterator[None]:
 @contextmanager
 def open_work(folder: Path) -> Iterator[Work]:
     """
-    What was prepared in `folder`, locked while it is used.
+    Open what was prepared in `folder`, and lock it while it is used.
 
     Raises:
         InputError: nothing was, or another command works there.

@@ -1,5 +1,5 @@
 """
-What `prepare` settles for good, as files: the manifest, and each query as it was prepared.
+Store what `prepare` settles for good: the manifest, and each query as it was prepared.
 
 They hold all that a reply needs to become an answer: query, evidence down to the characters, trace,
 prompt, settings, index. Neither the index nor the prompt's file is read again.
@@ -26,7 +26,7 @@ FILE_NAME = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What all queries of a batch share."""
+    """The settings that all queries of a batch share."""
 
     ccrag: str
     """The version that prepared it."""

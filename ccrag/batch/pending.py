@@ -22,7 +22,7 @@ class WaitingQuery:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far the queries of a batch have come."""
+    """Queries of a batch that have an answer, and those that wait for one."""
 
     answered: tuple[Query, ...]
     waiting: tuple[WaitingQuery, ...]

@@ -36,7 +36,7 @@ from ccrag.types import Query, Result
 
 @dataclass(frozen=True, slots=True)
 class PrepareReport:
-    """What was prepared."""
+    """Counts of what was prepared."""
 
     queries: int
     prepared: int

@@ -22,7 +22,7 @@ MAX_TOLD_CHARS = 120
 
 @dataclass(slots=True)
 class ReadLines:
-    """What was found in a batch's files."""
+    """The lines of a batch's files, and what is wrong with them."""
 
     bodies: dict[str, JSON] = field(default_factory=dict)
     """Body of the chat completion by custom id: the first usable one of each."""

@@ -1,4 +1,4 @@
-"""How a batch stands: what the provider says of its parts. Changes nothing."""
+"""Ask the provider for the state of a batch's parts. Changes nothing."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from ccrag.llm.batch_client import BatchProvider, ProviderBatch
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """What `status` found."""
+    """The result of `status`."""
 
     queries: int
     failed: int

@@ -22,7 +22,7 @@ from ccrag.runs.files import replacing
 
 @dataclass(frozen=True, slots=True)
 class SubmitReport:
-    """What was sent, and what is under way from before."""
+    """Parts that were sent now, and parts that were sent before."""
 
     sent: tuple[PartRecord, ...]
     found: tuple[str, ...]

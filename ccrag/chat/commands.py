@@ -1,4 +1,4 @@
-"""What a line of a chat means: a question, or one of a few commands. Pure."""
+"""Read a line of a chat as a question or as one of a few commands. Pure."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -31,7 +31,7 @@ class Command:
 
     name: CommandName
     words: str = ""
-    """What stands behind it; `docs` alone takes any."""
+    """Words after the command; `docs` alone takes any."""
 
 
 def read_line(line: str) -> ChatQuestion | Command | None:

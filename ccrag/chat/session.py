@@ -28,7 +28,7 @@ LISTED = 50
 
 @dataclass(frozen=True, slots=True)
 class ChatOutcome:
-    """What came of a question."""
+    """The outcome of a question."""
 
     result: Result
     unsaved: InputError | None
@@ -44,7 +44,7 @@ class ReadableDocuments:
     total: int
     """Of all that may be read, listed or not."""
     has_more: bool
-    """Whether others fit the list that are not in it."""
+    """True where more documents match than are listed."""
 
 
 class Chat:

@@ -144,7 +144,7 @@ class _TranscriptLine(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a dialogue is over, and stays over."""
+    """The index, candidates and pipeline of a dialogue, which do not change."""
 
     index: str
     candidates: Candidates

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def calls_line(totals: "CallTotals", provider: "ProviderSettings") -> str:
-    """What a language model was asked, and what it cost."""
+    """Return a line on the calls to a language model and their cost."""
     cost = totals.cost(provider)
     return (
         f"{totals.calls} calls, {totals.cached} of them known before; "

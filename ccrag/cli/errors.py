@@ -1,4 +1,4 @@
-"""How a command ends when the user can act on it: one line on stderr, exit code 1."""
+"""End a command on an error that the user can mend: one line on stderr, exit code 1."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

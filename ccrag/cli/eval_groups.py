@@ -1,4 +1,4 @@
-"""What `ccrag eval` prints by collection: each one's mean, and both means over them, named."""
+"""Print the measures of `ccrag eval` by collection: each mean, and both means over them."""
 
 from collections.abc import Mapping
 

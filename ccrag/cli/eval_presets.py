@@ -1,4 +1,4 @@
-"""What `ccrag eval --format` stands for: measures, and gold data from the tasks' own file."""
+"""The defaults of `ccrag eval --format`: measures, and gold data from the tasks' own file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ class Preset:
     measures: str | None = None
     stemmer: bool = True
     from_tasks: bool = False
-    """Whether gold that was not given is taken from the tasks' file."""
+    """Take gold data that was not given from the tasks' file."""
 
     def known(self, tasks: Path, key: str) -> Path | None:
         """The tasks' file, if gold may come from it and its first record holds `key`."""

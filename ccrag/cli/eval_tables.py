@@ -1,4 +1,4 @@
-"""What `ccrag eval` prints: measures of one run, or several side by side and their differences."""
+"""Print the measures of one run, or of several side by side with their differences."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

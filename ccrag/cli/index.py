@@ -24,7 +24,7 @@ MAX_SHOWN = 5
 
 
 class BadRecordAction(StrEnum):
-    """What a bad record does."""
+    """The action on a bad record."""
 
     STOP = "stop"
     SKIP = "skip"

@@ -32,7 +32,7 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[ProgressCallba
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """How many a second."""
+        """The number done in a second."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed

@@ -132,7 +132,7 @@ def _snippet(text: str) -> str:
 
 
 def print_trace(exchange: Exchange) -> None:
-    """How an answer of a dialogue came about, under its question."""
+    """Print how an answer of a dialogue came about, under its question."""
     question = Text.assemble(("Question  ", "bold"), clean(exchange.question))
     earlier = Text(f"asked after {exchange.turns_read} earlier turns", style="dim")
     console().print(Group(question, earlier, *_explanation(exchange.record)))
@@ -172,7 +172,7 @@ def _explanation(record: QueryRecord) -> list[RenderableType]:
 
 
 def _answerability(record: QueryRecord) -> list[RenderableType]:
-    """How it was decided whether the candidates answer; what weighed most, first."""
+    """Return the decision whether the candidates answer, with the heaviest features first."""
     decision = record.get("answerability")
     if decision is None:
         return []
@@ -242,5 +242,5 @@ def _used(record: QueryRecord) -> list[EvidenceRecord]:
 
 
 def _number(evidence: EvidenceRecord, record: QueryRecord) -> Text:
-    """What the answer cites the evidence's document by."""
+    """Return the number by which the answer cites the document of the evidence."""
     return Text(f"[{record['references'].index(evidence['doc_id']) + 1}]", style="bold cyan")

@@ -83,7 +83,7 @@ def run(
 def _open(
     settings: "Settings", index: str | None, tasks: Path, format_: Format
 ) -> "tuple[Answers, OutputFormat]":
-    """What answers the queries, and the shape of the answers' file."""
+    """Return what answers the queries, and the format of the file of answers."""
     from ccrag.corpus.contexts import read_contexts
     from ccrag.pipeline.factory import open_context_pipeline, open_pipeline
     from ccrag.runs.output_formats import make_output_format
@@ -105,7 +105,7 @@ def _open(
 def _problems(
     report: "RunReport", path: Path, asked: "list[Query]", format_: Format
 ) -> "list[Problem]":
-    """What the validator has to say of the files, failed queries aside."""
+    """Return the validator's problems with the files, failed queries aside."""
     from ccrag.evaluation.validate import validate
     from ccrag.runs.output_formats import MTRAG
 

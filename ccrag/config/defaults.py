@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 Purpose = Literal["answer", "evidence"]
 Extra = Literal["neural", "minilm"]
-"""What models need: the packages that run them, and the default encoder's files."""
+"""The extras of models: the packages that run them, and the files of the default encoder."""
 
 PIPELINE_VARIABLE = "CCRAG_PIPELINE"
 BEST_FIRST: dict[Purpose, tuple[str, str]] = {
@@ -33,7 +33,7 @@ class Default(NamedTuple):
     name: str
     reason: str | None = None
     is_told: bool = True
-    """Whether a command says which it took: not where the user named it in the environment."""
+    """A command names the pipeline it took, but not one that the user set in the environment."""
 
     def __str__(self) -> str:
         return f"pipeline: {self.name}" + (f" ({self.reason})" if self.reason else "")

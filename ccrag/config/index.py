@@ -9,7 +9,9 @@ from ccrag.config.section import SettingsSection
 
 
 class ReadingSettings(SettingsSection):
-    """How much of a file `ccrag index` reads, unpacked, in millions of bytes; more is an error."""
+    """
+    Limits on the files that `ccrag index` reads: unpacked, in millions of bytes; more is an error.
+    """
 
     max_page_mb: int = Field(200, ge=1)
     """The largest file that is one document, e.g. HTML or Markdown."""
@@ -22,7 +24,7 @@ class ReadingSettings(SettingsSection):
 
 
 class ChunkingSettings(SettingsSection):
-    """How documents become passages."""
+    """The cut of documents into passages."""
 
     method: Literal["none", "window", "semantic", "topic-shift", "blocks"] = "window"
     """
@@ -85,7 +87,7 @@ class VectorSettings(SettingsSection):
 
 
 class BudgetSettings(SettingsSection):
-    """How much text is read, in tokens."""
+    """The limit on the text that is read, in tokens."""
 
     max_tokens: int | None = Field(None, ge=1)
     """Of all that is read, headers aside; None: as much as the other limits let through."""

@@ -29,7 +29,7 @@ class EncoderSettings(SettingsSection):
     precision: Literal["fp32", "bf16"] = "fp32"
     """`bf16` only where the processor has it."""
     backend: Literal["torch", "openvino"] = "torch"
-    """What computes more than a batch; `openvino` is faster once it has converted the model."""
+    """The library that encodes many texts; `openvino` is faster once it has converted the model."""
     batch_tokens: int = Field(1024, ge=64)
     """Padded tokens a batch holds; on a CPU small is fast, on a GPU set some 50,000."""
     device: str | None = None
@@ -67,8 +67,8 @@ class LlmSettings(SettingsSection):
     max_tokens: int = Field(1024, ge=1)
     """Of a reply; a longer one is cut off."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """What the server calls that limit; OpenAI's reasoning models want the second."""
+    """The server's name for that limit; OpenAI's reasoning models want the second."""
     structured: Literal["json-schema", "json-object", "off"] = "json-schema"
-    """How a server is asked for JSON; `off` for one that refuses `response_format`."""
+    """The way to ask a server for JSON; `off` for one that refuses `response_format`."""
     extra: dict[str, Any] = Field(default_factory=dict)
     """Further keys of the request's body, for what one server alone knows."""

@@ -1,4 +1,4 @@
-"""What every group of settings is."""
+"""The base of every group of settings."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -33,7 +33,7 @@ class EngineSettings(SettingsSection):
     bulk_max_bytes: int = Field(8 * 1024 * 1024, ge=1024)
     """A bulk request is sent before it would grow past this (one larger item travels alone)."""
     bulk_retries: int = Field(6, ge=0)
-    """How often an item refused with 429 is sent again, with doubling pauses from 1 s."""
+    """Times that an item refused with 429 is sent again, with doubling pauses from 1 s."""
     msearch_max_searches: int = Field(96, ge=1)
     """Sub-searches per request; more are sent in several."""
     shards: int = Field(1, ge=1)
@@ -68,7 +68,7 @@ class ProviderSettings(SettingsSection):
     timeout_s: float = Field(60.0, gt=0)
     """Per try."""
     retries: int = Field(4, ge=0)
-    """How often a call is tried again after 429, 5xx, a time-out or a lost connection."""
+    """Times that a call is tried again after 429, 5xx, a time-out or a lost connection."""
     concurrency: int = Field(4, ge=1)
     """Calls under way at once; a run has at most two batches (`retrieval.batch`) to ask for."""
     prompt_price: float = Field(0.0, ge=0)
@@ -82,7 +82,7 @@ class ProviderSettings(SettingsSection):
 
 
 class BatchSettings(SettingsSection):
-    """How requests travel in a provider's batches: its limits, OpenAI's by default."""
+    """The limits of a provider's batches, OpenAI's by default."""
 
     max_requests: int = Field(50_000, ge=1)
     """Of one batch; more are sent in several."""
@@ -138,7 +138,7 @@ class ServeSettings(SettingsSection):
     read_s: float = Field(20.0, gt=0)
     """Processor time that reading one uploaded file may take, and half of its time on the clock."""
     upload_minutes: float = Field(60.0, gt=0)
-    """How long an uploaded paper is kept after it was last asked."""
+    """Minutes that an uploaded paper is kept after it was last asked."""
 
 
 class ChatSettings(SettingsSection):
@@ -154,14 +154,14 @@ class ChatSettings(SettingsSection):
 
 
 class OutputSettings(SettingsSection):
-    """What a run's files say about it."""
+    """The description of a run in its files."""
 
     team_id: str = "ccrag"
     """Team name in the records of a run."""
     run_id: str | None = None
     """None: the pipeline's name."""
     run_level: Literal["document", "passage"] = "document"
-    """What `run.trec` ranks: documents by their best passage, or passages."""
+    """The level that `run.trec` ranks: documents by their best passage, or passages."""
     description: str = "Search-backed question answering inside each query's candidate documents."
     """Description of the run in its metadata."""
     repository: str = "local"
@@ -169,4 +169,4 @@ class OutputSettings(SettingsSection):
     data_name: str = "local"
     """Name of the collection in the metadata of a run."""
     reasoning: bool = False
-    """Whether `llm.model` thinks before it replies; said in the metadata."""
+    """Say in the metadata that `llm.model` thinks before it replies."""

@@ -8,7 +8,7 @@ from ccrag.config.section import SettingsSection
 
 
 class CandidateSettings(SettingsSection):
-    """What to do about a query's candidate list."""
+    """The check of a query's candidate list."""
 
     unknown: Literal["error", "warn"] = "error"
     """A candidate id the index does not hold: refuse the query, or note it and go on."""
@@ -104,7 +104,7 @@ class RetrievalSettings(SettingsSection):
 
 
 class FusionSettings(SettingsSection):
-    """How several lists become one."""
+    """The fusion of several lists into one."""
 
     method: Literal["rrf", "highest"] = "rrf"
     """
@@ -118,7 +118,7 @@ class FusionSettings(SettingsSection):
 
 
 class RerankSettings(SettingsSection):
-    """What reorders the shortlist."""
+    """The reranking of the shortlist."""
 
     method: Literal["none", "paper", "published-code", "cross-encoder", "listwise", "signals"] = (
         "paper"
@@ -249,7 +249,7 @@ class EvidenceSettings(SettingsSection):
 
 
 class AnswerSettings(SettingsSection):
-    """How evidence becomes an answer."""
+    """The answer from the evidence."""
 
     generator: Literal["extractive", "llm"] = "extractive"
     """Sentences of the evidence as they stand, or sentences a language model writes from it."""
@@ -266,8 +266,8 @@ class AnswerSettings(SettingsSection):
     """
     answerability: str = "none"
     """
-    Who decides, before anything is written, whether the candidates answer: a packaged calibration,
-    a file that `ccrag calibrate` made, or `none`: nobody does.
+    The calibration that decides, before anything is written, whether the candidates answer: a
+    packaged one, a file that `ccrag calibrate` made, or `none`.
     """
     abstain_from: float = Field(0.5, ge=0, le=1)
     """`answerability`: from this probability on that they do not, the query gets the abstention."""

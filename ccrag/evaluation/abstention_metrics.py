@@ -1,5 +1,5 @@
 """
-What decisions to abstain are worth: right and wrong ones counted, with intervals. Pure.
+Count right and wrong decisions to abstain, with intervals. Pure.
 
 "Positive" is a query that its candidates do not answer. Where the same query was decided several
 times, in repeated cross-validation, it counts as the mean of these. Intervals are percentile
@@ -58,7 +58,7 @@ class FigureWithInterval:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """How often which decision met which kind of query; means over the repeats."""
+    """Counts of decisions by kind of query; means over the repeats."""
 
     abstained_unanswerable: float
     abstained_answerable: float

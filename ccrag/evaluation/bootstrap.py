@@ -25,7 +25,7 @@ class FlipTest(NamedTuple):
     draws: int
     """Ways of flipping looked at."""
     exact: bool
-    """Whether these were all there are."""
+    """True where these are all sign flips that there are."""
 
 
 def sign_flips(differences: FloatArray, *, draws: int, seed: int) -> list[FlipTest]:

@@ -1,4 +1,4 @@
-"""What a run is measured against, as plain values. `reading` gets them from files."""
+"""Gold data that a run is measured against, as plain values; `run_files` reads them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

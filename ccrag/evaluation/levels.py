@@ -27,7 +27,7 @@ class OneLevel(NamedTuple):
     rankings: Rankings
     qrels: QrelsByQuery
     note: str | None = None
-    """What was done to them; None: nothing."""
+    """A note on how ids were mapped; None: they were not."""
 
 
 def document_of(name: DocId | PassageId) -> DocId:

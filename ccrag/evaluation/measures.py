@@ -1,4 +1,4 @@
-"""What a run's citations and evidence are worth, query by query. Pure: values in, values out."""
+"""Measure a run's citations and evidence, query by query. Pure: values in, values out."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ def cited_precision_recall(
 
 @dataclass(frozen=True, slots=True)
 class EvidenceFound:
-    """How many of one query's gold quotes were shown, and how many were in the passages read."""
+    """Counts of one query's gold quotes that were shown, and that were in the passages read."""
 
     quotes: int
     """Those that some document holds; unknown ones are left out."""

@@ -26,7 +26,7 @@ GENERATION_MEASURES = (
 )
 """Of tasks B and C, those that need no judge; ROUGE unstemmed, as the organisers have it."""
 ABSTENTION = "i do not have specific information"
-"""What a prediction without provenance says when it abstains."""
+"""The words of an abstention in a prediction without provenance."""
 PREDICTION_KINDS: Kinds = {"contexts": "a list"}
 V = TypeVar("V")
 

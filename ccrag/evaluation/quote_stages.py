@@ -1,5 +1,5 @@
 """
-What became of each gold quote on its way into the context that was read. Pure.
+Find the stage at which each gold quote was lost, or that it was read. Pure.
 
 A quote may span passages: it is found where the union of their spans covers it, white space between
 them no gap.
@@ -39,16 +39,16 @@ class QuoteResult:
 
     end: QuoteEnd
     rank: int | None
-    """How many of the best-ranked passages it takes until it is covered; None: all do not."""
+    """The number of best-ranked passages that cover it; None: all together do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteContext:
-    """What a query got: its final ranking as far as texts were fetched, and what was read."""
+    """The final ranking of a query as far as texts were fetched, and the passages read."""
 
     ranked: Sequence[PassageSpan]
     selected: int
-    """How many passages were selected from the ranking."""
+    """The number of passages that were selected from the ranking."""
     read: Sequence[PassageSpan]
 
 

@@ -1,5 +1,5 @@
 """
-What a measure is: a name, what it needs, which way is better, and a figure per query.
+Define a measure: a name, its needs, the better direction, and a figure per query.
 
 A measure whose need is missing is left out as a whole, and a query for which it is not defined is
 left out of it, both with a reason that can be read; neither becomes NaN or zero.

@@ -25,7 +25,7 @@ PROVENANCE = "provenance.json"
 RESPONSE_KINDS: Kinds = {"references": "a list", "answer": "a list"}
 SENTENCE_KINDS: Kinds = {"citations": "a list"}
 OUTSIDE = -1
-"""What a cited id that is not among the references counts as: an index that never resolves."""
+"""The index of a cited id that is not among the references; it never resolves."""
 
 
 def read_run_data(path: Path, *, name: str | None = None) -> RunData:

@@ -40,7 +40,7 @@ class PassageSpan:
 
 @dataclass(frozen=True, slots=True)
 class RunAnswer:
-    """What one query got."""
+    """The answer to one query, with its evidence and passages."""
 
     sentences: tuple[RunSentence, ...] = ()
     references: tuple[DocId, ...] = ()
@@ -53,7 +53,7 @@ class RunAnswer:
     ranked: tuple[PassageSpan, ...] | None = None
     """The final ranking, best first, as far as texts were fetched; None where it is not known."""
     selected: int = 0
-    """How many passages of the ranking were selected, neighbours not counted."""
+    """The number of ranked passages that were selected, neighbours not counted."""
 
     @property
     def text(self) -> str:
@@ -62,7 +62,7 @@ class RunAnswer:
 
 
 EMPTY_ANSWER = RunAnswer(evidence=(), read=(), ranked=())
-"""What a query that the run does not hold counts as."""
+"""The answer that stands for a query that the run does not hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ class Comparison:
     draws: int
     """Ways of flipping looked at."""
     exact: bool
-    """Whether those were all there are."""
+    """True where those were all there are."""
 
     def significant(self, alpha: float = ALPHA) -> bool:
         """Tell whether the corrected p is below `alpha`."""

@@ -16,7 +16,7 @@ from ccrag.formats.provenance import EvidenceRecord, PassageRecord, QueryRecord
 from ccrag.types import DocId, PassageId, doc_id_of, is_passage_id
 
 FUSED, RERANKED = "rrf", "rerank"
-"""What rankings made from other rankings are called in provenance."""
+"""The names of rankings made from other rankings."""
 
 RelevantId = DocId | PassageId
 Ranks = Mapping[str, Mapping[RelevantId, int]]
@@ -24,7 +24,7 @@ Ranks = Mapping[str, Mapping[RelevantId, int]]
 
 
 class LossStage(StrEnum):
-    """What became of a document or passage; the value is the word of reports."""
+    """The stage that lost a document or passage; the value is the word of reports."""
 
     CITED = "cited"
     ANSWER = "answer"

@@ -1,4 +1,4 @@
-"""What an experiment found: the measured runs, and the way of all that is relevant."""
+"""Collect the measured runs of an experiment, and where each lost what is relevant."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

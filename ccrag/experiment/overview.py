@@ -34,7 +34,7 @@ class Cell:
     arrow: str = ""
     best: bool = False
     queries: str = ""
-    """How many have a figure, where not all have."""
+    """The number of queries with a figure, where not all have one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class QueryEntry:
 
 @dataclass(frozen=True, slots=True)
 class RunDifferences:
-    """What a run wins and loses against the baseline."""
+    """The queries that a run wins and loses against the baseline."""
 
     run: str
     strip: Strip
@@ -92,7 +92,7 @@ class ReportPage:
     alike: tuple[str, ...]
     """Measures on which no run differs: not plotted."""
     relevant: str
-    """What is relevant: `documents`, `passages`, or both."""
+    """The level of the judgements: `documents`, `passages`, or both."""
     ends: tuple[LossStage, ...]
     """Those that occur."""
     meaning: Mapping[LossStage, str]

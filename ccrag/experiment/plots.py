@@ -24,7 +24,7 @@ class Point:
     low: float | None = None
     high: float | None = None
     kind: str = ""
-    """What it is drawn as: `better`, `worse`, `differs`, `baseline` or nothing."""
+    """The style it is drawn in: `better`, `worse`, `differs`, `baseline` or none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class FinishedRun:
     opened: OpenRun
     failures: tuple[Failure, ...] = ()
     problems: tuple[Problem, ...] = ()
-    """What the validator says of the files; none of a run that was reused."""
+    """The validator's problems with the files; none for a run that was reused."""
 
     @property
     def name(self) -> str:

@@ -37,13 +37,13 @@ class ShownEvidence:
     evidence: Evidence
     title: str
     used: bool
-    """Whether an answer sentence rests on it."""
+    """True where an answer sentence rests on it."""
     relevant: bool
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerColumn:
-    """What one or several runs answered alike."""
+    """The answer that one or several runs gave alike."""
 
     runs: tuple[tuple[str, str], ...]
     """Run and its figure on the primary measure."""

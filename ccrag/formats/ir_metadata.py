@@ -9,7 +9,7 @@ import yaml
 from ccrag.errors import InputError
 
 PLACEHOLDER = "ENTER_VALUE_HERE"
-"""What the organisers' skeleton holds where a value is due."""
+"""The placeholder of the organisers' skeleton, where a value is due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class RetrievalEntry:
 
     name: str
     documents: int
-    """How many documents or chunks reach generation."""
+    """The number of documents or chunks that reach generation."""
     chunking: bool
     chunk_ranking: bool
     single_stage_retrieval: bool
@@ -27,7 +27,9 @@ class RetrievalEntry:
 
 @dataclass(frozen=True, slots=True)
 class GenerationEntry:
-    """How the answer is made; field names are the file's keys. Without an LLM, say so in words."""
+    """
+    The generation of the answer; field names are the file's keys. Without an LLM, say so in words.
+    """
 
     description: str
     prompt: str

@@ -54,7 +54,7 @@ class SentenceRecord(TypedDict):
 
 
 class StrengthRecord(TypedDict):
-    """How far the evidence of an answer matches the question, as far as words and cosines tell."""
+    """The match of the evidence with the question, as far as words and cosines tell."""
 
     level: Literal["strong", "weak", "none"]
     reason: str
@@ -153,7 +153,7 @@ class AnswerRecord(TypedDict):
 
 
 class TraceRecord(TypedDict, total=False):
-    """How the passages were found; over HTTP with `explain` only."""
+    """The trace of how the passages were found; over HTTP with `explain` only."""
 
     variants: Sequence[VariantRecord]
     rankings: Annotated[Sequence[RankingRecord], Field(description="Every ranking.")]

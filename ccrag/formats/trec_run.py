@@ -24,7 +24,7 @@ QRELS_HEADER = ("query-id", "corpus-id", "score")
 GRADE_NAMES = frozenset(
     {"score", "rel", "relevance", "relevancy", "grade", "label", "judgment", "judgement", "qrel"}
 )
-"""What the last column is called in the first line of a file that has such a line."""
+"""Names of the last column in the first line of a file that has such a line."""
 
 
 def run_lines(

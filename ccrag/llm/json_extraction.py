@@ -29,18 +29,18 @@ class FoundJson:
     repairs: tuple[str, ...] = ()
     """Empty when the text was that value and nothing else."""
     values: int = 1
-    """How many such values the text holds; of several the last is here."""
+    """The number of such values in the text; of several the last is here."""
 
 
 @dataclass(slots=True)
 class Spoken:
-    """What a text says, without the thinking aloud in it."""
+    """A text without the model's thinking."""
 
     values: list[FoundJson] = field(default_factory=list)
     """The whole JSON objects and lists in order, none that is a part of another."""
     pieces: list[str] = field(default_factory=list)
     thought: bool = False
-    """Whether there was any thinking."""
+    """True where there was any thinking."""
 
     @property
     def text(self) -> str:
@@ -103,7 +103,7 @@ def spoken(text: str) -> Spoken:
 
 
 class _Scan:
-    """How far a text is read, and what it says so far."""
+    """The part of a text that was read, and the values found in it."""
 
     def __init__(self, text: str) -> None:
         self.said = Spoken()

@@ -19,13 +19,13 @@ WORDS: Mapping[Letter, str] = {
     "e": "evidences?|ev|sources?|ids?|refs?|references?|no|nr|e",
     "p": "passages?|documents?|docs?|ids?|p",
 }
-"""What a model may write before a number."""
+"""Words that a model may write before a number."""
 ID_KEYS = ("id", "evidence_id", "passage_id", "evidence", "passage", "index", "number")
 """Keys that hold a label, where an object stands in its place."""
 _NUMBER = r"([0-9]{1,6})(?!\w|\.[0-9])"
 _APART = re.compile(r"[,;/&+|\s]+|\band\b|[)\]}>»”\"'`]{1,3}[(\[{<«“\"'`]")
 _FRAME = "\"'`()[]{}<>«»“”‘’【】〔〕〈〉《》「」.:;,#*^_ \t\r\n"
-"""What may stand around a label and says nothing."""
+"""Characters around a label that mean nothing."""
 
 
 @lru_cache

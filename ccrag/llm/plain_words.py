@@ -20,7 +20,7 @@ _ADDRESS = re.compile(
     r"|\S@\S|\w\.[a-z]{2,24}[/:?#]\S",
     re.IGNORECASE,
 )
-"""What a word holds that some program takes for an address."""
+"""Parts of a word that some program takes for an address."""
 _MARKS = str.maketrans(dict.fromkeys("<>[]{}|`*~#\\^＜＞［］", " "))
 _UNDERLINES = re.compile(r"(?<!\w)_+|_+(?!\w)")
 _FRAME = "\"'()-+=>.,;: "

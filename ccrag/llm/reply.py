@@ -12,7 +12,7 @@ MAX_SHOWN_CHARS = 120
 LIMIT = "llm.max_tokens"
 """The setting that limits the tokens of a reply."""
 CUT_OFF = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "incomplete"})
-"""How servers say that a reply ends at the limit of tokens."""
+"""The servers' words for a reply that ends at the limit of tokens."""
 FILTERED = frozenset(
     {
         "content_filter",
@@ -26,7 +26,7 @@ FILTERED = frozenset(
         "guardrail_intervened",
     }
 )
-"""How servers say that they hold a reply back, or a part of it."""
+"""The servers' words for a reply that they hold back, whole or in part."""
 THINKING_PARTS = frozenset({"thinking", "reasoning", "redacted_thinking"})
 """Types of parts of a content that are no answer."""
 TOO_MANY = 429
@@ -63,7 +63,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What came back for one request."""
+    """The reply to one request."""
 
     text: str
     """Empty when the model gave none; `fault` says why."""
@@ -74,12 +74,12 @@ class ChatReply:
     finish_reason: str = ""
     """`length`: cut off at the limit of tokens."""
     refusal: str = ""
-    """What the model says when it declines by the provider's own rules."""
+    """The model's words when it declines by the provider's own rules."""
     cached: bool = False
     reasoned: bool = False
-    """Whether the server gave thoughts beside the text, or counted tokens for them."""
+    """True where the server gave thoughts beside the text, or counted tokens for them."""
     called_tools: bool = False
-    """Whether the model asks for a tool, though none was offered."""
+    """True where the model asks for a tool, though none was offered."""
 
     @property
     def cut_off(self) -> bool:
@@ -116,7 +116,7 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class BodyError:
-    """What is wrong with a body that came with status 200."""
+    """A fault in a body that came with status 200."""
 
     status: int | None
     """The status that says the same; None: there is none, the body is of another kind."""

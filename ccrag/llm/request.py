@@ -19,7 +19,7 @@ Structured = Literal["json-schema", "json-object", "off"]
 MaxTokensField = Literal["max_tokens", "max_completion_tokens"]
 
 CHAT_URL: Final = "/v1/chat/completions"
-"""What a line of a provider batch names as its endpoint."""
+"""The endpoint that a line of a provider batch names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ChatParameters:
     """Of the reply."""
     max_tokens_field: MaxTokensField = "max_tokens"
     structured: Structured = "json-schema"
-    """How a schema is sent: whole, as a wish for any JSON object, or not at all."""
+    """The way a schema is sent: whole, as a wish for any JSON object, or not at all."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of the body, for what one server alone knows."""
 
@@ -65,7 +65,7 @@ class ChatRequest:
     prompt: str = ""
     """Name and version of the prompt file, e.g. `answer@1`; for the record, not sent."""
     readable: Callable[[str], bool] | None = field(default=None, compare=False, repr=False)
-    """Whether a text answers what is asked; None: any text does. Not sent."""
+    """Tells whether a text can be used as a reply; None: any text can. Not sent."""
 
     @property
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""What is read passage by passage: the best of the shortlist, their neighbours, within a budget."""
+"""Select the passages that are read: the best of the shortlist, their neighbours, in a budget."""
 
 from collections import defaultdict
 

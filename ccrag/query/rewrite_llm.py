@@ -30,7 +30,7 @@ MAX_WORDS = 100
 
 @dataclass(frozen=True, slots=True)
 class ModelRewrite:
-    """How questions are rewritten: what decides a request."""
+    """The settings of rewrites by a model: all that decides a request."""
 
     prompt: Prompt
     parameters: ChatParameters

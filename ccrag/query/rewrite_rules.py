@@ -21,7 +21,7 @@ MAX_PHRASES = 2
 MIN_CONTENT_WORDS = 4
 """A question with fewer is elliptical."""
 HALF = 0.5
-"""What a turn counts beside one an exchange later."""
+"""The weight of a turn beside one an exchange later."""
 
 _POINTERS = """
     it its itself they them their theirs this that these those he him his she her hers one ones

@@ -108,7 +108,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class LinkedRules:
-    """How the budget is spread."""
+    """The rules by which the budget is spread."""
 
     max_tokens: int | None
     spread: float
@@ -181,7 +181,7 @@ def choose_runs(
 
 
 class _Choosing:
-    """What waits and what has been taken."""
+    """The sentences that wait and those that were taken."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ TITLE_SHARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Listwise:
-    """How passages are ordered: what decides a request."""
+    """The settings of listwise reranking: all that decides a request."""
 
     prompt: Prompt
     parameters: ChatParameters

@@ -48,7 +48,7 @@ class Order:
 
 
 class _FoundOrder(NamedTuple):
-    """What stands where the order belongs, and how it was come by."""
+    """The text that should hold the order, and how it was found."""
 
     items: list[Any]
     repairs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What speaks for a passage besides its words: time and citations. Pure, each in [0, 1]."""
+"""Compute priors of a passage besides its words: time and citations. Pure, each in [0, 1]."""
 
 from collections.abc import Sequence
 from math import exp

@@ -79,7 +79,7 @@ def cover_years(hits: Sequence[Hit], passages: Mapping[PassageId, Passage]) -> t
 
 
 class _Limits:
-    """What has been taken so far, per document and in words."""
+    """The passages taken so far, per document and in words."""
 
     def __init__(self, max_per_document: int | None, max_words: int | None) -> None:
         self._max_per_document = max_per_document

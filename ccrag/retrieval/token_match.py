@@ -1,5 +1,5 @@
 """
-How well a text's tokens answer a query's, by their vectors. Pure: vectors come in.
+Score how well a text's tokens match a query's, by their vectors. Pure: vectors come in.
 
 After ColBERT's late interaction (Khattab & Zaharia, SIGIR 2020), with two differences: any
 encoder's token vectors will do, untrained for it, and a query token counts by its idf, so that

@@ -1,4 +1,4 @@
-"""What a run's calls to language models add up to."""
+"""Add up a run's calls to language models."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

@@ -14,7 +14,7 @@ _VARYING = re.compile(
     # Numbers and ids; the status of a reply stays. A run is looked at from its beginning alone.
     r"|(?<!HTTP )(?<![\w.:/#-])(?=[\w.:/#-]*\d)[\w.:/#-]+"
 )
-"""What differs between two messages of one cause."""
+"""The parts that differ between two messages of one cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What several troubles have in common."""
+    """The cause that several troubles share."""
 
     message: str
     """That of the first of them."""

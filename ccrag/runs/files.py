@@ -36,7 +36,7 @@ PROVENANCE = "provenance.json"
 
 @dataclass(slots=True)
 class Written:
-    """What the entries of a run sum to."""
+    """The totals over the entries of a run."""
 
     answered: int = 0
     abstained: int = 0

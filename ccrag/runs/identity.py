@@ -1,4 +1,4 @@
-"""What decides the files of a run: the digest that names it, and in what two runs differ."""
+"""Compute the digest of all that decides the files of a run, and in what two runs differ."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ WORDS = {
     "calibration": "the calibration",
     "format": "the format",
 }
-"""How a part is called in messages; settings are called by their own names."""
+"""Names of the parts in messages; settings are called by their own names."""
 
 
 @dataclass(frozen=True, slots=True)

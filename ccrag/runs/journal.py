@@ -1,5 +1,5 @@
 """
-What a run has done so far, on disk, one line a query, so that a killed run can go on.
+Keep on disk what a run has done, one line a query, so that a killed run can go on.
 
 Provider batches keep what they know in journals too, by other keys. The first line holds the digest
 of all that decides the outcome; a journal of another run is refused. A torn last line (a kill while

@@ -1,4 +1,4 @@
-"""What `ir-metadata.yml` says of a run: how it retrieves and answers. Values in, text out."""
+"""Write `ir-metadata.yml`: how a run retrieves and answers. Values in, text out."""
 
 from ccrag.config import LlmSettings, Settings
 from ccrag.config.requirements import requirements

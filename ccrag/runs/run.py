@@ -20,7 +20,7 @@ from ccrag.types import Query, Result
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did."""
+    """Counts of what a run did."""
 
     out: Path
     queries: int

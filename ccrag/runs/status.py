@@ -1,4 +1,4 @@
-"""Whether a run's folder is free, or holds the same run, finished or not, or another one."""
+"""Tell whether a run's folder is free, or holds this run, finished or not, or another one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ DIFFERENCES_SHOWN = 4
 
 
 class RunState(Enum):
-    """What lies in a run's folder; the value is how a person reads it."""
+    """The state of a run's folder; the value is how a person reads it."""
 
     NEW = "new"
     UNFINISHED = "unfinished"

@@ -1,1 +1,1 @@
-"""What is learnt from judged queries."""
+"""Learn from judged queries."""

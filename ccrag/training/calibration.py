@@ -41,7 +41,7 @@ THRESHOLDS = (0.3, 0.5, 0.7)
 
 @dataclass(frozen=True, slots=True)
 class HeldOutDecisions:
-    """What a decision is worth on queries that it was not learnt from."""
+    """Decisions on queries that they were not learnt from."""
 
     sample: Sample
     said: Array

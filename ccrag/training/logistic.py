@@ -42,7 +42,7 @@ class JudgedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What was learnt from some queries."""
+    """Weights that were learnt from some queries."""
 
     weights: Mapping[str, Weight]
     intercept: float

@@ -30,7 +30,7 @@ MIN_TOKEN_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and what they may read."""
+    """A caller, and the documents that it may read."""
 
     name: str
     indexes: frozenset[str] | None = None

@@ -1,5 +1,5 @@
 """
-What an agent can do with a session's documents, as small outputs with cursors.
+Offer an agent tools over a session's documents, as small outputs with cursors.
 
 A session is a caller narrowed to one index, or to some of its documents: nothing else exists
 for its tools. Everything here blocks and belongs into the gate's threads.

@@ -30,7 +30,7 @@ UPLOAD_PATHS = ("/api/uploads", "/upload")
 PUBLIC = ("/health", "/ready", "/api/openapi.json", "/sign-in", "/sign-out", "/static/")
 """Addresses that need no token; elsewhere a request without one ends before its body is read."""
 FORM_BYTES = 64 * 1024
-"""What a form holds around its file."""
+"""Bytes of a form around its file."""
 _CODES: dict[int, ProblemCode] = {
     404: "not_found",
     405: "method_not_allowed",

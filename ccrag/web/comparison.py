@@ -10,7 +10,7 @@ from ccrag.web.run_store import RunFigures, RunRecord
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What one run did with a query."""
+    """The outcome of a query in one run."""
 
     answered: bool
     """False: the query failed, or the run does not hold it."""

@@ -18,7 +18,7 @@ router = APIRouter(tags=["operation"])
 
 @router.get("/health", responses={200: {"model": schemas.Health}})
 async def health() -> Response:
-    """Whether the server runs; asks nobody else."""
+    """Say that the server runs; asks nobody else."""
     return json_response({"status": "ok"})
 
 

@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class McpTools:
-    """What an agent is offered: each method is a tool, its docstring what the agent reads of it."""
+    """The tools of an agent: each method is one, and its docstring is what the agent reads."""
 
     def __init__(self, tools: AgentTools, workers: WorkerPool, session_of: SessionOf) -> None:
         """
@@ -159,7 +159,7 @@ class McpTools:
         )
 
     async def _run(self, context: Ctx, work: Callable[[Session, StageCallback], T]) -> T:
-        """What `work` makes of the session; errors reach the agent as one line."""
+        """Run `work` over the session; errors reach the agent as one line."""
         try:
             session = self._session_of(context)
             return await self._workers.run(

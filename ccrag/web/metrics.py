@@ -1,4 +1,4 @@
-"""What Prometheus may know: counts and seconds, no names of documents or indexes."""
+"""Metrics for Prometheus: counts and seconds, no names of documents or indexes."""
 
 from collections.abc import Callable, Iterable, Mapping
 

@@ -1,5 +1,5 @@
 """
-What every request meets, outermost first: an id, the log and the counts; then who may knock at all.
+Wrap every request, outermost first: an id, the log and the counts; then the checks of access.
 
 Plain ASGI: nothing here holds back a stream or hides that a caller is gone.
 """

@@ -57,7 +57,7 @@ ProblemCode = Literal[
 CODES: tuple[ProblemCode, ...] = get_args(ProblemCode)
 MEDIA_TYPE = "application/problem+json"
 RETRY_S = {429: 1, 503: 2}
-"""What Retry-After says."""
+"""Seconds of Retry-After."""
 
 _STATUS: dict[ProblemCode, int] = {
     "unauthorised": 401,
@@ -86,7 +86,7 @@ _VAGUE: dict[ProblemCode, str] = {
     "model_unavailable": "a model this pipeline needs cannot be used now",
     "internal": "a bug of the server's; its log has the details under this request id",
 }
-"""What is said to whom the details are not meant for."""
+"""Messages for callers whom the details are not meant for."""
 
 
 class ProblemError(Exception):

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class IndexRegistry:
-    """What can be asked; safe for threads."""
+    """The indexes and pipelines that can be asked; safe for threads."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What goes in and comes out of the API, for validation of requests and for OpenAPI."""
+"""Requests and replies of the API, for validation and for OpenAPI."""
 
 from typing import Annotated, Any, Literal, Required
 
@@ -60,7 +60,7 @@ class AskRequest(BaseModel):
 
 
 class ProblemDetails(BaseModel):
-    """What every error looks like (RFC 9457)."""
+    """An error (RFC 9457)."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -117,7 +117,7 @@ class ReadIndex(BaseModel):
 
 
 class IndexList(BaseModel):
-    """What can be asked."""
+    """The indexes that can be asked."""
 
     indexes: list[ReadIndex]
 
@@ -131,7 +131,7 @@ class NamedPipeline(BaseModel):
 
 
 class PipelineList(BaseModel):
-    """How can be asked."""
+    """The pipelines that a request may choose."""
 
     pipelines: list[NamedPipeline]
 
@@ -185,7 +185,7 @@ class Uploaded(BaseModel):
 
 
 class Health(BaseModel):
-    """Whether the server runs, or can answer."""
+    """The state of the server."""
 
     status: Literal["ok", "unavailable"]
 
@@ -207,7 +207,7 @@ class ExperimentSummary(BaseModel):
 
 
 class RunList(BaseModel):
-    """What has been run."""
+    """The runs and experiments of the server."""
 
     runs: list[RunSummary]
     experiments: list[ExperimentSummary]
@@ -233,7 +233,7 @@ class RunDetails(BaseModel):
 
 
 class RunSide(BaseModel):
-    """What one of two runs did with a query."""
+    """The outcome of a query in one of two runs."""
 
     answered: bool
     abstained: bool

@@ -24,7 +24,7 @@ from ccrag.web.uploads import Uploads
 from ccrag.web.worker_pool import WorkerPool
 
 GRACE_S = 10
-"""How long requests under way may go on after the server was told to end."""
+"""Seconds that running requests may go on after the server was told to end."""
 
 
 def open_server(

@@ -31,7 +31,7 @@ from ccrag.web.uploads import Uploads
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """What a caller asks, as it came."""
+    """A caller's question, as it came."""
 
     index: str
     text: str

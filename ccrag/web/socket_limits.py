@@ -1,5 +1,5 @@
 """
-What one connection may do before there is a request: uvicorn itself waits for ever for its head.
+Limit a connection before there is a request: uvicorn itself waits for ever for its head.
 
 A connection that has not sent the whole head of a request in time is closed, and so is one beyond
 the number that the server keeps open.

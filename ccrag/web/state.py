@@ -1,4 +1,4 @@
-"""What one server is made of, and who is asking it."""
+"""The parts of one server, and the caller that asks it."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -52,7 +52,7 @@ class Upload:
     documents: int
     passages: int
     notes: tuple[str, ...] = ()
-    """What a person should know of how the file was read."""
+    """Notes for a person on how the file was read."""
 
 
 class Uploads:

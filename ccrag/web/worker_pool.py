@@ -1,5 +1,5 @@
 """
-How many requests work at once, for how long, and that none works for nobody.
+Bound the requests that work at once, and their time, and end those that nobody waits for.
 
 Work is plain Python in a thread and looks up between its stages only: one whose caller is gone, or
 whose time is over, ends there, and keeps its place until it has ended, so that forgotten work

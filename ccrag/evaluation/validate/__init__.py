@@ -35,7 +35,7 @@ Asked = Path | Sequence[Query] | None
 
 
 class FormatCheck(NamedTuple):
-    """What the checks of one shared task are."""
+    """The checks of one shared task."""
 
     rules: Callable[[Asked], Rules]
     depth: int = RUN_DEPTH

@@ -1,4 +1,4 @@
-"""What the three TREC-like formats ask of references, answer sentences and citations."""
+"""Check references, answer sentences and citations of the three TREC-like formats."""
 
 import re
 import reprlib

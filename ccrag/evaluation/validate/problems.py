@@ -1,4 +1,4 @@
-"""What a validator reports."""
+"""The problems that a validator reports."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -16,7 +16,7 @@ FieldKind = Literal[
     "an object",
 ]
 Kinds = Mapping[str, FieldKind]
-"""What stands under each key; a dotted key leads into nested mappings."""
+"""The kind of value under each key; a dotted key leads into nested mappings."""
 
 
 def is_whole(value: object) -> TypeGuard[int]:

@@ -1,4 +1,4 @@
-"""What every format asks of a file: records that parse, each query once, one name for the run."""
+"""Check what every format asks of a file: records that parse, each query once, one run name."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ccrag.types import QueryId
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What one format asks, given the queries that were asked."""
+    """The rules of one format, given the queries that were asked."""
 
     check: Callable[[Mapping[str, object]], Iterator[str]]
     """Messages about one record, which it alone can tell."""

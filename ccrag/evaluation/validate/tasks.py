@@ -25,7 +25,7 @@ class Task:
     turns: Turns
     """Speaker and text of each."""
     contexts: int | None
-    """How many contexts the task gives (task B); None when it gives no list."""
+    """The number of contexts that the task gives (task B); None when it gives no list."""
 
 
 def turns_of(value: object) -> Turns:

@@ -16,7 +16,7 @@ LARGEST_FLOAT32 = 3.4e38
 
 @dataclass(slots=True)
 class _SeenLines:
-    """What the lines of one query have shown so far."""
+    """The lines of one query that were seen so far."""
 
     lines: int = 0
     score: float = math.inf

@@ -25,7 +25,7 @@ At = Annotated[int, Query(ge=0, le=10**7, alias="from")]
 
 @router.get("/runs")
 async def runs_page(request: Request, state: State, caller: Asking) -> Response:
-    """What has been run."""
+    """Show the runs."""
     runs, experiments = await in_turn(
         request, lambda _: state.records.listed() if caller.unrestricted else ([], [])
     )

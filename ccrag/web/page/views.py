@@ -1,4 +1,4 @@
-"""What templates show, as plain values made from results and records. Pure."""
+"""Make the plain values that templates show from results and records. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class QuoteView:
     start: int
     end: int
     used: bool
-    """Whether the answer rests on them."""
+    """True where the answer rests on them."""
 
 
 @dataclass(frozen=True, slots=True)
