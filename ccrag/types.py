@@ -356,6 +356,8 @@ class Evidence:
     score: float
     collection: str | None = None
     """The collection of its document, if any."""
+    reasons: tuple[tuple[str, float], ...] = ()
+    """The features that spoke most for it, with their log-odds, where a learnt ranking chose it."""
 
     @property
     def key(self) -> SentenceKey:

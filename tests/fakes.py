@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -81,12 +82,17 @@ class HashTokens:
         self._encoder = HashEncoder()
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return [self._tokens(text.lower().split()) for text in texts]
+        return [self._tokens(text) for text in texts]
 
-    def _tokens(self, words: Sequence[str]) -> TokenVectors:
+    passage_tokens = token_vectors
+
+    def _tokens(self, text: str) -> TokenVectors:
+        found = list(re.finditer(r"\S+", text))
+        words = [word[0].lower() for word in found]
+        offsets = np.array([word.span() for word in found], dtype=np.int64).reshape(-1, 2)
         digests = [hashlib.blake2b(word.encode(), digest_size=4).digest() for word in words]
         ids = np.array([int.from_bytes(digest, "big") for digest in digests], dtype=np.int64)
-        return TokenVectors(ids, self._encoder.encode_passages(words).vectors)
+        return TokenVectors(ids, self._encoder.encode_passages(words).vectors, offsets)
 
 
 class OverlapReranker:

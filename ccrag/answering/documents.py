@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from math import prod
 from statistics import fmean
 
-from ccrag.types import DocId, SentenceKey
+from ccrag.types import DocId, Evidence, SentenceKey
 
 
 def keep_documents(
@@ -30,6 +31,27 @@ def keep_documents(
     highest = means[ranked[0]]
     floor = ratio * highest if highest > 0 else highest
     return tuple(doc_id for doc_id in ranked if means[doc_id] >= floor)[:at_most]
+
+
+def likely_documents(
+    evidence: Sequence[Evidence], *, best: int = 5, ratio: float
+) -> frozenset[DocId]:
+    """
+    Return the documents that probably hold evidence, by sentences whose scores are probabilities.
+
+    The probability that one of a document's `best` best sentences is evidence is 1 - the product of
+    (1 - p), as if they were independent (noisy or). A document stays whose probability is at least
+    `ratio` (0 to 1) of the best document's.
+    """
+    by_document: defaultdict[DocId, list[float]] = defaultdict(list)
+    for item in evidence:
+        by_document[item.doc_id].append(item.score)
+    likely = {
+        doc_id: 1 - prod(1 - p for p in sorted(found, reverse=True)[:best])
+        for doc_id, found in by_document.items()
+    }
+    floor = ratio * max(likely.values(), default=0.0)
+    return frozenset(doc_id for doc_id, p in likely.items() if p >= floor)
 
 
 def _mean_of_best(scores: Sequence[float], best: int) -> float:

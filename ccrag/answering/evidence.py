@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 
 from ccrag.retrieval.bm25 import idf
 from ccrag.text.analysis import term_set, unique_terms
@@ -126,11 +127,13 @@ def best_first(
 
 
 def as_evidence(
-    chosen: Sequence[CandidateSentence], scores: Mapping[SentenceKey, float]
+    chosen: Sequence[CandidateSentence],
+    scores: Mapping[SentenceKey, float],
+    reasons: Mapping[SentenceKey, tuple[tuple[str, float], ...]] = MappingProxyType({}),
 ) -> tuple[Evidence, ...]:
     """Return the sentences as evidence, numbered `e1`, `e2`, … in the order given."""
     return tuple(
-        _evidence(f"e{number}", candidate, scores[candidate.key])
+        _evidence(f"e{number}", candidate, scores[candidate.key], reasons.get(candidate.key, ()))
         for number, candidate in enumerate(chosen, start=1)
     )
 
@@ -142,7 +145,12 @@ def trimmed_span(passage: Passage, span: Span) -> Span:
     return Span(start, max(start, span.start + len(text.rstrip())))
 
 
-def _evidence(evidence_id: str, candidate: CandidateSentence, score: float) -> Evidence:
+def _evidence(
+    evidence_id: str,
+    candidate: CandidateSentence,
+    score: float,
+    reasons: tuple[tuple[str, float], ...],
+) -> Evidence:
     return Evidence(
         evidence_id=evidence_id,
         passage_id=candidate.passage.passage_id,
@@ -153,4 +161,5 @@ def _evidence(evidence_id: str, candidate: CandidateSentence, score: float) -> E
         text=candidate.text,
         score=score,
         collection=candidate.passage.collection,
+        reasons=reasons,
     )

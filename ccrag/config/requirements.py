@@ -17,7 +17,7 @@ class Requirements:
     sentence_vectors: bool
     """Evidence is scored by cosines of its sentences with the question."""
     token_vectors: bool
-    """A signal compares single tokens."""
+    """A signal of the shortlist, or the ranking of evidence, compares single tokens."""
     cross_encoder: bool
     llm_rewrite: bool
     """A language model makes a variant of a dialogue's question."""
@@ -43,7 +43,7 @@ def requirements(settings: PipelineSettings) -> Requirements:
     """Return what the pipeline of `settings` needs."""
     lists, rerank, answer = settings.retrieval.lists, settings.rerank, settings.answer
     signals = rerank.signal_weights if rerank.method == "signals" else {}
-    sentence_vectors = settings.evidence.scorer in ("bi-encoder", "fused")
+    sentence_vectors = settings.evidence.scorer in ("bi-encoder", "fused", "learnt")
     linked_vectors = settings.select.read == "linked" and settings.linked.scorer == "fused"
     checks_support = answer.generator == "llm" and answer.unsupported != "keep"
     return Requirements(
@@ -54,7 +54,8 @@ def requirements(settings: PipelineSettings) -> Requirements:
         or "dense" in lists
         or not signals.keys().isdisjoint(("dense", "sentence")),
         sentence_vectors=sentence_vectors,
-        token_vectors=not signals.keys().isdisjoint(("tokens", "sentence-tokens")),
+        token_vectors=settings.evidence.scorer == "learnt"
+        or not signals.keys().isdisjoint(("tokens", "sentence-tokens")),
         cross_encoder=rerank.method == "cross-encoder"
         or (rerank.method == "published-code" and rerank.code_model > 0)
         or settings.evidence.scorer == "cross-encoder",

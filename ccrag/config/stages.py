@@ -227,10 +227,26 @@ class LinkedSettings(SettingsSection):
 class EvidenceSettings(SettingsSection):
     """Which sentences of the selected passages are shown."""
 
-    scorer: Literal["order", "lexical", "bm25", "cross-encoder", "bi-encoder", "fused"] = "lexical"
+    scorer: Literal[
+        "order",
+        "lexical",
+        "bm25",
+        "cross-encoder",
+        "bi-encoder",
+        "fused",
+        "learnt",
+        "learnt-lexical",
+    ] = "lexical"
     """
     `order` keeps passage order; `lexical` scores by the query's terms; `bm25` over the sentences;
-    `cross-encoder` and `bi-encoder` by a model; `fused` by RRF of bi-encoder and `bm25`.
+    `cross-encoder` and `bi-encoder` by a model; `fused` by RRF of bi-encoder and `bm25`. `learnt`:
+    the probability to be evidence, by weights learnt from questions with gold quotes, over words,
+    cosines and tokens; `learnt-lexical`: over words alone, without a model.
+    """
+    ranking: str | None = None
+    """
+    `learnt`, `learnt-lexical`: a file of weights that `ccrag models train-evidence` made; None: the
+    packaged ones.
     """
     rrf_k: int = Field(20, ge=1)
     """`fused` only: damping constant."""
@@ -286,6 +302,11 @@ class AnswerSettings(SettingsSection):
     """Sentences of an answer at most."""
     max_per_document: int | None = Field(None, ge=1)
     """Sentences of an extractive answer from one document at most."""
+    document_ratio: float = Field(0.0, ge=0, le=1)
+    """
+    Extractive answers from `learnt` evidence: a document is cited only if the probability that one
+    of its sentences is evidence is at least this share of the best document's.
+    """
     max_words: int = Field(400, ge=1)
     """Kept by whole sentences."""
     min_words: int = Field(5, ge=1)

@@ -36,6 +36,14 @@ class EvidenceRecord(TypedDict):
     end: int
     text: str
     score: float
+    reasons: NotRequired[
+        Annotated[
+            Sequence[tuple[str, float]],
+            Field(
+                description="Where a learnt ranking chose it: its strongest features, in log-odds."
+            ),
+        ]
+    ]
 
 
 class SentenceRecord(TypedDict):

@@ -59,6 +59,13 @@ class TokenVectors(NamedTuple):
     """`(n_tokens,)`: which token of the vocabulary each is."""
     vectors: NDArray[np.float32]
     """`(n_tokens, dim)`, unit rows."""
+    offsets: NDArray[np.int64]
+    """`(n_tokens, 2)`: start and end of each token in the text, in characters."""
+
+    def within(self, start: int, end: int) -> "TokenVectors":
+        """Return the tokens that lie in `start:end` of the text."""
+        inside = (self.offsets[:, 0] >= start) & (self.offsets[:, 1] <= end)
+        return TokenVectors(self.ids[inside], self.vectors[inside], self.offsets[inside])
 
 
 def encoder_identity(encoder: Encoder) -> dict[str, str]:

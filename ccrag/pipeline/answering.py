@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import Protocol
 
 from ccrag.answering.citations import assemble
+from ccrag.answering.documents import likely_documents
 from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
 from ccrag.answering.strength import UNANSWERED, strength_of
 from ccrag.answering.support import Support, SupportCheck, lexical_support
 from ccrag.concurrency import all_at_once
 from ccrag.config import PipelineSettings
-from ccrag.errors import ModelError
+from ccrag.errors import ModelError, some_ids
 from ccrag.llm.client import Llm, parameters_of
 from ccrag.llm.prompts import Prompt, load_prompt
 from ccrag.pipeline.state import QueryState
@@ -129,13 +130,13 @@ class ExtractiveAnswerGenerator:
             max_words=answer.max_words,
             max_per_document=answer.max_per_document,
             min_coverage=answer.min_coverage,
-            must_share=settings.evidence.scorer in ("order", "lexical", "bm25"),
+            must_share=settings.evidence.scorer in ("order", "lexical", "bm25", "learnt-lexical"),
         )
 
     def write(self, states: Sequence[QueryState]) -> None:
         for state in states:
             extracted = extract(
-                state.evidence,
+                self._citable(state),
                 query_text=state.question,
                 limits=self._limits,
                 merit=state.merits,
@@ -148,6 +149,16 @@ class ExtractiveAnswerGenerator:
             if extracted.left_out:
                 told = ", ".join(f"{name} ({why})" for name, why in extracted.left_out.items())
                 state.note("answer", f"evidence not in the answer: {told}")
+
+    def _citable(self, state: QueryState) -> tuple[Evidence, ...]:
+        """Return the evidence of the documents that an answer may cite; note the others."""
+        if not self._answer.document_ratio:
+            return state.evidence
+        likely = likely_documents(state.evidence, ratio=self._answer.document_ratio)
+        left_out = sorted({e.doc_id for e in state.evidence} - likely)
+        if left_out:
+            state.note("answer", f"not cited, by answer.document_ratio: {some_ids(left_out)}")
+        return tuple(item for item in state.evidence if item.doc_id in likely)
 
 
 class LlmAnswerGenerator:

@@ -1,7 +1,6 @@
 """Calibrations of the answerability decision in files: the packaged ones, or a user's own."""
 
 import hashlib
-from importlib import resources
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -10,9 +9,10 @@ from ccrag.answering.calibration import Calibration
 from ccrag.config import PipelineSettings
 from ccrag.config.requirements import requirements
 from ccrag.errors import ConfigError, InputError
+from ccrag.pipeline.packaged import SUFFIX as SUFFIX
+from ccrag.pipeline.packaged import packaged_text
 
 NONE = "none"
-SUFFIX = ".json"
 WAYS = (
     "set answer.answerability=none, or make one with: "
     "ccrag calibrate QUERIES --index NAME --pipeline P --out FILE"
@@ -57,13 +57,6 @@ def calibration_label(name: str) -> str:
     """Return `name@digest` of the file that `name` stands for."""
     digest = hashlib.blake2b(_text(name).encode(), digest_size=8).hexdigest()
     return f"{Path(name).name.removesuffix(SUFFIX)}@{digest}"
-
-
-def calibration_names() -> list[str]:
-    """Return the names of the packaged calibrations, sorted."""
-    folder = resources.files("ccrag") / "calibrations"
-    names = [entry.name for entry in folder.iterdir() if entry.name.endswith(SUFFIX)]
-    return sorted(name.removesuffix(SUFFIX) for name in names)
 
 
 def write_calibration(calibration: Calibration, path: Path) -> None:
@@ -116,20 +109,6 @@ def check_made_with(name: str, calibration: Calibration, settings: PipelineSetti
 
 
 def _text(name: str) -> str:
-    if name.endswith(SUFFIX):
-        return _read(Path(name))
-    packaged = resources.files("ccrag") / "calibrations" / f"{name}{SUFFIX}"
-    if not packaged.is_file():
-        known = ", ".join((NONE, *calibration_names()))
-        raise ConfigError(
-            f"no calibration {name!r}; there are {known}; or give a {SUFFIX} file, which "
-            "ccrag calibrate makes"
-        )
-    return packaged.read_text(encoding="utf-8")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"calibration {path} cannot be read: {error}") from error
+    return packaged_text(
+        name, folder="calibrations", kind="calibration", made_by="ccrag calibrate", others=(NONE,)
+    )

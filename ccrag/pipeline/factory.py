@@ -36,6 +36,7 @@ from ccrag.pipeline.calibrations import (
     load_calibration,
 )
 from ccrag.pipeline.contexts import ContextPipeline
+from ccrag.pipeline.evidence import EvidenceSelector, ranking_of
 from ccrag.pipeline.expansion import first_requests
 from ccrag.pipeline.pipeline import Pipeline, PipelineModels
 from ccrag.types import JSON, Passage, Query, QueryId
@@ -71,6 +72,7 @@ class Models:
             ConfigError: no such calibration, or one that was made with another pipeline.
         """
         calibration = calibration_of(settings)
+        ranking_of(settings)  # a missing file of weights is told before models are loaded
         models = self.needed(settings, generates=generator is None)
         if models.encoder is not None:
             check_encoder(models.encoder, index.info, settings)
@@ -99,7 +101,7 @@ class Models:
         with self._loading:
             return PipelineModels(
                 encoder=self._encoder(settings) if encodes else None,
-                tokens=self._token_encoder(settings) if searches and needs.token_vectors else None,
+                tokens=self._token_encoder(settings) if needs.token_vectors else None,
                 reranker=self._reranker(settings) if needs.cross_encoder else None,
                 llm=load_llm(settings.provider) if asks_llm else None,
                 support=self._nli(needs.support_model)
@@ -293,6 +295,30 @@ def open_to_calibrate(
     return (
         models.pipeline(undecided, index, generator=NoAnswerGenerator()),
         models.feature_extractor(settings, index, cross_encoder=cross_encoder, nli=nli),
+    )
+
+
+def open_to_train_evidence(
+    settings: Settings, name: str, *, notify: Notify = silent
+) -> tuple[Pipeline, EvidenceSelector]:
+    """
+    Return the pipeline of `settings` over the index `name`, writing nothing, and what gives the
+    features of sentences: over words, cosines and tokens where the pipeline has an encoder, else
+    over words.
+
+    Raises:
+        EngineError, ModelError: as `open_pipeline`.
+    """
+    index = find_index(open_client(settings, notify=notify), name, settings)
+    learnt = "learnt" if requirements(settings).question_vectors else "learnt-lexical"
+    to_learn = settings.model_copy(
+        update={"evidence": settings.evidence.model_copy(update={"scorer": learnt})}
+    )
+    models = Models()
+    needed = models.needed(to_learn, generates=False)
+    return (
+        models.pipeline(settings, index, generator=NoAnswerGenerator()),
+        EvidenceSelector(to_learn, needed.encoder, None, needed.tokens),
     )
 
 

@@ -53,9 +53,9 @@ class CandidateBm25:
     ) -> None:
         self._passages = tuple(passages)
         self._title_weight = title_weight
-        self._text = _FieldIndex([terms(text_of(p)) for p in passages], k1=k1, b=b)
+        self._text = Bm25Index([terms(text_of(p)) for p in passages], k1=k1, b=b)
         titles = [terms(p.title) for p in passages] if title_weight else []
-        self._title = _FieldIndex(titles, k1=k1, b=b)
+        self._title = Bm25Index(titles, k1=k1, b=b)
 
     def rank(
         self, query_id: QueryId, stage: str, parts: Sequence[WeightedText], *, depth: int
@@ -87,7 +87,7 @@ def bm25_scores(
     query_terms: Sequence[str], texts: Sequence[Sequence[str]], *, k1: float, b: float
 ) -> ScoreArray:
     """Return BM25 of each of `texts` (their terms) over all of them, `(n_texts,)`; 0: no match."""
-    return _FieldIndex(texts, k1=k1, b=b).scores(query_terms)
+    return Bm25Index(texts, k1=k1, b=b).scores(query_terms)
 
 
 def bm25_by_key(query_text: str, texts: Mapping[K, str], *, k1: float, b: float) -> dict[K, float]:
@@ -101,8 +101,8 @@ def idf(frequency: int, count: int) -> float:
     return log1p((count - frequency + 0.5) / (frequency + 0.5))
 
 
-class _FieldIndex:
-    """One field of all passages; position in `scores` is position in `texts`."""
+class Bm25Index:
+    """BM25 over some texts, given as terms; a position in `scores` is one in `texts`."""
 
     def __init__(self, texts: Sequence[Sequence[str]], *, k1: float, b: float) -> None:
         self._size = len(texts)

@@ -126,7 +126,7 @@ def ranking_json(ranking: Ranking) -> RankingRecord:
 
 def evidence_json(evidence: Evidence) -> EvidenceRecord:
     """Return one evidence span; `text` is the document's text at `start:end`."""
-    return {
+    record: EvidenceRecord = {
         "evidence_id": evidence.evidence_id,
         "passage_id": evidence.passage_id,
         "doc_id": evidence.doc_id,
@@ -136,6 +136,9 @@ def evidence_json(evidence: Evidence) -> EvidenceRecord:
         "text": evidence.text,
         "score": round(evidence.score, 9),
     }
+    if evidence.reasons:
+        record["reasons"] = [(name, round(value, 3)) for name, value in evidence.reasons]
+    return record
 
 
 def passage_json(passage: Passage) -> PassageRecord:

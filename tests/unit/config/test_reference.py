@@ -62,7 +62,7 @@ def test_every_setting_stands_under_its_meaning() -> None:
     assert "# Damping constant; not a depth.\nrrf_k = 60\n" in printed
     changed = pipeline_toml(load_settings("best"), changed=True)
     assert "rrf_k" not in changed
-    assert "max_documents = 4" in changed
+    assert "document_ratio = 0.2" in changed
 
 
 def test_secrets_are_not_printed() -> None:

@@ -10,13 +10,13 @@ from ccrag.config.load import load_settings
 from ccrag.errors import ConfigError, InputError
 from ccrag.pipeline.calibrations import (
     calibration_label,
-    calibration_names,
     check_made_with,
     load_calibration,
     made_with,
     write_calibration,
 )
 from ccrag.pipeline.factory import calibration_of
+from ccrag.pipeline.packaged import packaged_names
 
 BM25 = "single-query-bm25"
 
@@ -118,7 +118,7 @@ def test_a_setting_of_a_later_version_had_its_default() -> None:
         check_made_with("c", earlier, load_settings(BM25, ["fusion.method=highest"]))
 
 
-@pytest.mark.parametrize("name", calibration_names())
+@pytest.mark.parametrize("name", packaged_names("calibrations"))
 def test_the_packaged_ones_fit_the_pipelines_they_are_named_after(name: str) -> None:
     settings = load_settings(name, [f"answer.answerability={name}"])
     found = calibration_of(settings)

@@ -42,7 +42,12 @@ class Nearness:
         return Encoded(np.array([QUERY_VECTOR for _ in texts], dtype=np.float32))
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return [TokenVectors(np.array([7]), np.array([self._vector(text)])) for text in texts]
+        place = np.array([[0, 1]])
+        return [
+            TokenVectors(np.array([7]), np.array([self._vector(text)]), place) for text in texts
+        ]
+
+    passage_tokens = token_vectors
 
     def _vector(self, text: str) -> np.ndarray:
         near = 1.0 if text == QUESTION else NEAR.get(text.strip(), 0.0)

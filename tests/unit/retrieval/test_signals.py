@@ -66,7 +66,8 @@ X, Y = np.eye(2, dtype=np.float32)
 
 def tokens(*items: tuple[int, np.ndarray]) -> TokenVectors:
     rows = np.array([vector for _, vector in items], dtype=np.float32).reshape(len(items), 2)
-    return TokenVectors(np.array([token for token, _ in items], dtype=np.int64), rows)
+    ids = np.array([token for token, _ in items], dtype=np.int64)
+    return TokenVectors(ids, rows, np.zeros((len(ids), 2), dtype=np.int64))
 
 
 def test_rare_tokens_weigh_more() -> None:
