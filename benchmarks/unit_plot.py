@@ -24,7 +24,7 @@ Panel = Mapping[str, Sequence[float]]
 """A share per budget for each way."""
 
 
-def plot(panels: Mapping[str, Panel], budgets: Sequence[int]) -> str:
+def plot(panels: Mapping[str, Panel], budgets: Sequence[int], *, axis: str = "tokens") -> str:
     """The panels side by side over one legend; budgets on a scale of doublings."""
     states = list(next(iter(panels.values())))
     width, height = WIDTH * len(panels), HEIGHT + LINE * len(states) + 10
@@ -34,7 +34,10 @@ def plot(panels: Mapping[str, Panel], budgets: Sequence[int]) -> str:
         f'<rect width="{width}" height="{height}" fill="white"/>',
     ]
     for at, (title, panel) in enumerate(panels.items()):
-        parts += [f'<g transform="translate({at * WIDTH} 0)">', *_panel(title, panel, budgets)]
+        parts += [
+            f'<g transform="translate({at * WIDTH} 0)">',
+            *_panel(title, panel, budgets, axis),
+        ]
         parts.append("</g>")
     for at, state in enumerate(states):
         y = HEIGHT + LINE * at + 8
@@ -44,7 +47,7 @@ def plot(panels: Mapping[str, Panel], budgets: Sequence[int]) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _panel(title: str, panel: Panel, budgets: Sequence[int]) -> Iterator[str]:
+def _panel(title: str, panel: Panel, budgets: Sequence[int], axis: str) -> Iterator[str]:
     steps = nice_ticks(0.0, 1.0)
     yield f'<text x="{LEFT}" y="18" font-weight="bold">{escape(title)}</text>'
     for step in steps:
@@ -56,7 +59,7 @@ def _panel(title: str, panel: Panel, budgets: Sequence[int]) -> Iterator[str]:
         x = _x(budget, budgets)
         yield f'<text x="{x}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{budget:,}</text>'
     middle = (LEFT + WIDTH - RIGHT) / 2
-    yield f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">tokens</text>'
+    yield f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{axis}</text>'
     for at, shares in enumerate(panel.values()):
         colour = COLOURS[at % len(COLOURS)]
         places = [(_x(b, budgets), _y(s)) for b, s in zip(budgets, shares, strict=True)]

@@ -94,7 +94,7 @@ def train_evidence(
     from ccrag.pipeline.factory import open_to_train_evidence
     from ccrag.pipeline.packaged import SUFFIX
     from ccrag.pipeline.rankings import write_ranking
-    from ccrag.training.sentence_ranking import judge_questions, learn, measure
+    from ccrag.training.sentence_ranking import fit, judge_questions, measure
     from ccrag.types import Candidates
 
     with user_errors():
@@ -111,7 +111,7 @@ def train_evidence(
         with progress_bar("reading", sum(q.query_id in gold for q in asked)) as on_progress:
             judged = judge_questions(opened, selector, asked, gold, texts, on_progress=on_progress)
         worth = measure(judged, sentences=settings.evidence.max_sentences, seed=seed)
-        write_ranking(learn(judged, worth), out)
+        write_ranking(fit(judged, worth.figures()), out)
     _report_worth(worth)
     notify(f"use it with --set evidence.scorer={selector.scorer} --set evidence.ranking={out}")
 

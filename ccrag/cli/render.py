@@ -227,11 +227,13 @@ def _spans(record: QueryRecord) -> list[Table]:
     table.add_column("passage")
     table.add_column("characters", justify="right")
     table.add_column("score", justify="right")
+    table.add_column("chosen by")
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
     for item in _used(record):
         where = f"{item['start']}–{item['end']}"
         row = (_number(item, record), clean(item["passage_id"]), where, f"{item['score']:.4g}")
-        table.add_row(*row, clean(item["text"]))
+        why = next((f"{name} {value:+.1f}" for name, value in item.get("reasons", ())), "")
+        table.add_row(*row, why, clean(item["text"]))
     return [table] if table.rows else []
 
 

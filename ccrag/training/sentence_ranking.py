@@ -171,11 +171,6 @@ def judge_questions(
     return judged
 
 
-def learn(judged: Sequence[JudgedQuestion], worth: RankingWorth) -> SentenceRanking:
-    """Learn from all questions."""
-    return _fit(judged, worth.figures())
-
-
 def measure(judged: Sequence[JudgedQuestion], *, sentences: int, seed: int = SEED) -> RankingWorth:
     """
     Return the worth of what is learnt, by cross-validation over the questions.
@@ -187,7 +182,7 @@ def measure(judged: Sequence[JudgedQuestion], *, sentences: int, seed: int = SEE
     for repeat in range(REPEATS):
         order = np.random.default_rng(seed + repeat).permutation(len(judged))
         for fold in np.array_split(order, FOLDS):
-            ranking = _fit([judged[at] for at in order if at not in set(fold.tolist())], {})
+            ranking = fit([judged[at] for at in order if at not in set(fold.tolist())], {})
             for one in (judged[at] for at in fold):
                 recall = one.recall(one.best(scores_of(ranking, one), sentences))
                 if recall is not None:
@@ -202,7 +197,13 @@ def scores_of(ranking: SentenceRanking, one: JudgedQuestion) -> Column:
     return ranking.probabilities(ranking.contributions(one.features))
 
 
-def _fit(judged: Sequence[JudgedQuestion], figures: Mapping[str, Any]) -> SentenceRanking:
+def fit(judged: Sequence[JudgedQuestion], figures: Mapping[str, Any]) -> SentenceRanking:
+    """
+    Learn from all of `judged`; `figures` go into the ranking as they are.
+
+    Raises:
+        ModelError: scikit-learn is not installed.
+    """
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:

@@ -1,5 +1,6 @@
 """`ccrag models train-evidence` over a real index: learns, says what it is worth, and is used."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -14,7 +15,7 @@ COUNT = 24
 THINGS = ("dam", "bridge", "tower", "canal", "tunnel", "harbour")
 
 
-def write(path: Path, records: list[dict[str, object]]) -> Path:
+def write(path: Path, records: Sequence[Mapping[str, object]]) -> Path:
     path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
     return path
 
