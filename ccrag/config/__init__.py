@@ -120,6 +120,10 @@ class PipelineSettings(SettingsSection):
             raise ValueError("rerank.signal_bm25 reads the original's bm25 list; set it to 0")
         if "dense" in lists and self.vectors.mode == "none":
             raise ValueError("a dense list needs vectors; set vectors.mode=exact, for instance")
+        if self.answer.shows == "runs" and self.budget.max_tokens is None:
+            raise ValueError(
+                "answer.shows=runs fills budget.max_tokens: set it, to 2000 for instance"
+            )
         learnt = self.evidence.scorer in ("learnt", "learnt-lexical")
         if self.evidence.ranking is not None and not learnt:
             raise ValueError("evidence.ranking is for evidence.scorer=learnt or learnt-lexical")

@@ -275,10 +275,11 @@ class AnswerSettings(SettingsSection):
     """`llm`: the document's title stands beside each piece of evidence."""
     show_date: bool = False
     """`llm`: so does the document's date."""
-    shows: Literal["chosen", "sentences", "paragraphs"] = "chosen"
+    shows: Literal["chosen", "runs", "sentences", "paragraphs"] = "chosen"
     """
-    `llm`: what of the text that was read the model sees: the chosen sentences, or everything, in
-    reading order, with an id for each sentence or paragraph.
+    `llm`: the text that the model sees: the chosen sentences; `runs`, the best sentences with
+    `linked.window` around each, up to `budget.max_tokens`; or everything that was read, in reading
+    order, with an id for each sentence or paragraph.
     """
     answerability: str = "none"
     """

@@ -50,7 +50,9 @@ class ContextPipeline(StageLoop):
         super().__init__(settings)
         self._passages = passages
         self._encoder = models.encoder
-        self._evidence = EvidenceSelector(settings, models.encoder, models.reranker, models.tokens)
+        self._evidence = EvidenceSelector(
+            settings, models.encoder, models.reranker, models.tokens, models.count
+        )
         self._generator = make_answer_generator(settings, models.llm, support=models.support)
         self._rewriter = Rewriter(settings, models.llm)
         self.index = ContextIndex(_info(settings, passages))

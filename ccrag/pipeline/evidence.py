@@ -17,7 +17,7 @@ from ccrag.answering.sentence_features import Column, sentence_features
 from ccrag.answering.sentence_ranking import SentenceRanking
 from ccrag.answering.sentence_ranking import reasons as reasons_of
 from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_scores
-from ccrag.answering.shown import everything
+from ccrag.answering.shown import best_runs, everything
 from ccrag.config import PipelineSettings
 from ccrag.config.requirements import requirements
 from ccrag.errors import ConfigError, InvariantError, ModelError, some_ids
@@ -29,6 +29,7 @@ from ccrag.pipeline.rankings import load_ranking
 from ccrag.pipeline.sentence_signals import signals_of
 from ccrag.pipeline.state import QueryState
 from ccrag.text.sections import is_heading
+from ccrag.text.tokens import TokenCounter, estimate_tokens
 from ccrag.text.truncate import short_repr
 from ccrag.types import Evidence, SentenceKey
 
@@ -48,11 +49,13 @@ class EvidenceSelector:
         encoder: Encoder | None,
         reranker: Reranker | None,
         tokens: TokenEncoder | None = None,
+        count: TokenCounter = estimate_tokens,
     ) -> None:
         self._settings = settings
         self._encoder = encoder
         self._reranker = reranker
         self._tokens = tokens
+        self._count = count
 
     @property
     def scorer(self) -> str:
@@ -138,12 +141,19 @@ class EvidenceSelector:
         }
 
     def _shown(self, state: QueryState, scores: SentenceScoreTable) -> tuple[Evidence, ...]:
-        """Return all that was read, where a language model is to see all of it; else nothing."""
-        answer = self._settings.answer
+        """Return what a language model sees, where that is more than the chosen sentences."""
+        answer, budget = self._settings.answer, self._settings.budget.max_tokens
         if answer.generator != "llm" or answer.shows == "chosen":
             return ()
+        only = None
+        if answer.shows == "runs" and budget is not None:
+            window = self._settings.linked.window
+            only = best_runs(
+                state.read, scores, window=window, max_tokens=budget, count=self._count
+            )
+        by_paragraph = answer.shows == "paragraphs"
         return everything(
-            state.read, scores, paragraphs=answer.shows == "paragraphs", is_heading=is_heading
+            state.read, scores, paragraphs=by_paragraph, is_heading=is_heading, only=only
         )
 
     def _cosines(

@@ -63,8 +63,8 @@ class PassageSelector:
     def _keep_budget(self, states: list[QueryState]) -> None:
         """Of selected passages with their neighbours, those that fit."""
         budget = self._settings.budget.max_tokens
-        if budget is None:
-            return
+        if budget is None or self._settings.answer.shows == "runs":
+            return  # runs of sentences fill the budget, from all passages
         width = self._settings.select.neighbours
         for state in states:
             of_document: defaultdict[DocId, list[Passage]] = defaultdict(list)

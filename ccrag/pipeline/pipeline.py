@@ -88,7 +88,9 @@ class Pipeline(StageLoop):
         )
         self._passages = PassageSelector(settings, index, models.count)
         self._units = UnitSelector(settings, index, models.encoder, models.count)
-        self._evidence = EvidenceSelector(settings, models.encoder, models.reranker, models.tokens)
+        self._evidence = EvidenceSelector(
+            settings, models.encoder, models.reranker, models.tokens, models.count
+        )
         self._generator = generator or make_answer_generator(
             settings, models.llm, support=models.support
         )

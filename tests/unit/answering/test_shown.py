@@ -2,8 +2,9 @@
 
 import pytest
 
-from ccrag.answering.shown import everything
+from ccrag.answering.shown import best_runs, everything
 from ccrag.text.sections import is_heading
+from ccrag.types import SentenceKey
 from tests.unit.stages import passage
 
 ONE = passage("1", sentences=["First. ", "Second.\n \n", "Third. ", " \n", "Fourth."], doc_id="a")
@@ -52,3 +53,23 @@ def test_a_heading_alone_is_no_piece(paragraphs: bool) -> None:
     headed = passage("h", sentences=["# Ice\n\n", "It melts.\n\n", "***\n"])
     found = everything([headed], {}, paragraphs=paragraphs, is_heading=is_heading)
     assert [item.text for item in found] == ["It melts."]
+
+
+def shown(scores: dict[SentenceKey, float], *, window: int, max_tokens: int) -> list[str]:
+    passages = [ONE, AGAIN, OTHER]
+    only = best_runs(
+        passages, scores, window=window, max_tokens=max_tokens, count=lambda text: len(text.split())
+    )
+    found = everything(passages, scores, paragraphs=False, is_heading=is_heading, only=only)
+    return [item.text for item in found]
+
+
+def test_runs_take_the_best_first_with_their_neighbours() -> None:
+    second, elsewhere = ("a", 7, 14), ("b", 0, 10)
+    scores = {second: 0.9, elsewhere: 0.5}
+    assert shown(scores, window=1, max_tokens=3) == ["First.", "Second.", "Third."]
+    assert shown(scores, window=1, max_tokens=4) == ["First.", "Second.", "Third.", "Elsewhere."]
+    assert shown(scores, window=0, max_tokens=9) == ["Second.", "Elsewhere."]
+    # a run that does not fit gives way to a worse one that does
+    assert shown(scores, window=1, max_tokens=2) == ["Elsewhere."]
+    assert shown({}, window=1, max_tokens=9) == []
