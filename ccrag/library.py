@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
+from ccrag.answering.verdict import Verdict, judge
 from ccrag.config.load import load_settings
 from ccrag.corpus.in_memory import InMemoryCorpus
 from ccrag.engine.client import Notify, silent
@@ -18,6 +19,7 @@ from ccrag.indexing.delete import DeletionReport, delete_documents
 from ccrag.pipeline.factory import open_pipeline
 from ccrag.pipeline.pipeline import Pipeline
 from ccrag.pipeline.state import Failure
+from ccrag.pipeline.support_weights import support_weights
 from ccrag.types import Candidates, DocId, Document, Query, Result, Turn, require_text
 
 
@@ -181,6 +183,16 @@ class Library:
             EngineError: the engine itself failed.
         """
         return self.pipeline.run(queries)
+
+    @staticmethod
+    def support(claim: str, evidence: Sequence[str], *, question: str | None = None) -> Verdict:
+        """
+        Judge by words whether a claim is supported by evidence texts, of whatever origin.
+
+        Args:
+            question: the question that the claim answers, if known.
+        """
+        return judge(claim, evidence, support_weights(), question=question)
 
     def document(self, doc_id: DocId) -> Document:
         """

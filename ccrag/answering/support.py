@@ -1,10 +1,9 @@
 """
 Check whether a sentence is supported by its evidence. Pure.
 
-Lexically: the share of the sentence's content terms that its evidence holds, every number, and
-whether both deny the same. By
-entailment, when a model is given: the probability that the evidence, taken together, entails the
-sentence.
+By words: the probability that `verdict` gives, but 0 where a number is missing or both deny
+differently (`lexical_support`). By entailment, when a model is given: the probability that the
+evidence, taken together, entails the sentence.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +30,8 @@ class SupportCheck:
     threshold: float
     """From this much support on a sentence is supported."""
     measure: Support
+    reason: Callable[[str, str], str] | None = None
+    """Says from (evidence, sentence) what speaks against a sentence; None: nothing says it."""
 
 
 def contained(evidence: str, sentence: str) -> float | None:
@@ -71,8 +72,12 @@ def checked(
         supported = None if support is None else support >= check.threshold
         if supported is False:
             done = "left out" if check.unsupported == "drop" else "flagged"
+            why = f" ({check.reason(_joined(draft, texts), draft.text)})" if check.reason else ""
             notes.append(
-                Note(STAGE, f"sentence {number} {done}: supported {support:.2f}: {draft.text!r}")
+                Note(
+                    STAGE,
+                    f"sentence {number} {done}: supported {support:.2f}{why}: {draft.text!r}",
+                )
             )
         if supported is not False or check.unsupported == "flag":
             kept.append(replace(draft, supported=supported))

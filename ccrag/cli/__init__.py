@@ -21,6 +21,7 @@ from ccrag.cli.indexes import indexes
 from ccrag.cli.pipelines import pipelines
 from ccrag.cli.run import run
 from ccrag.cli.serve import mcp, serve
+from ccrag.cli.support import support
 from ccrag.cli.units import units
 from ccrag.cli.validate import validate_command
 from ccrag.version import __version__
@@ -46,6 +47,7 @@ app.command()(run)
 app.command("validate")(validate_command)
 app.command("eval")(eval_command)
 app.command()(calibrate)
+app.command()(support)
 app.command("experiment")(experiment_command)
 app.command()(pipelines)
 app.command()(serve)

@@ -227,13 +227,16 @@ def _spans(record: QueryRecord) -> list[Table]:
     table.add_column("passage")
     table.add_column("characters", justify="right")
     table.add_column("score", justify="right")
-    table.add_column("chosen by")
+    used = _used(record)
+    is_learnt = any("reasons" in item for item in used)
+    if is_learnt:
+        table.add_column("chosen by")
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
-    for item in _used(record):
+    for item in used:
         where = f"{item['start']}–{item['end']}"
         row = (_number(item, record), clean(item["passage_id"]), where, f"{item['score']:.4g}")
         why = next((f"{name} {value:+.1f}" for name, value in item.get("reasons", ())), "")
-        table.add_row(*row, why, clean(item["text"]))
+        table.add_row(*row, *([why] if is_learnt else []), clean(item["text"]))
     return [table] if table.rows else []
 
 

@@ -291,13 +291,12 @@ class AnswerSettings(SettingsSection):
     min_evidence_score: float | None = None
     """`llm`: with no evidence of this score, on its scorer's scale, abstain and ask nothing."""
     unsupported: Literal["keep", "flag", "drop"] = "flag"
-    """`llm`: what becomes of a sentence that its evidence does not hold; `keep` does not look."""
+    """`llm`: a sentence that its evidence does not support: kept unchecked, flagged, or dropped."""
     support_model: str | None = None
     """`llm`: a cross-encoder of natural language inference, by folder or hub name; None: words."""
     support_threshold: float = Field(0.5, ge=0, le=1)
     """
-    `llm`: by words, the share of a sentence's content terms its evidence must hold (and all its
-    numbers); by a model, the probability that the evidence entails the sentence.
+    `llm`: the probability, by words or by the model, from which a sentence counts as supported.
     """
     max_sentences: int = Field(5, ge=1)
     """Sentences of an answer at most."""

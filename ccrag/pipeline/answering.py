@@ -9,13 +9,14 @@ from ccrag.answering.documents import likely_documents
 from ccrag.answering.extractive import ExtractLimits, extract
 from ccrag.answering.generate import Generation, generate
 from ccrag.answering.strength import UNANSWERED, strength_of
-from ccrag.answering.support import Support, SupportCheck, lexical_support
+from ccrag.answering.support import Support, SupportCheck
 from ccrag.concurrency import all_at_once
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError, some_ids
 from ccrag.llm.client import Llm, parameters_of
 from ccrag.llm.prompts import Prompt, load_prompt
 from ccrag.pipeline.state import QueryState
+from ccrag.pipeline.support_weights import why_unsupported, word_support
 from ccrag.types import Answer, Evidence
 
 
@@ -34,7 +35,7 @@ def make_answer_generator(
     Return the writer that `answer.generator` names.
 
     Args:
-        support: how much of a sentence its evidence supports; None: `lexical_support`.
+        support: how much of a sentence its evidence supports; None: `word_support`.
 
     Raises:
         ModelError: it is a language model and none is given.
@@ -67,7 +68,10 @@ def generation_of(
         max_words=answer.max_words,
         abstention=answer.abstention,
         support=SupportCheck(
-            answer.unsupported, answer.support_threshold, support or lexical_support
+            answer.unsupported,
+            answer.support_threshold,
+            support or word_support,
+            reason=None if support else why_unsupported,
         ),
         show_title=answer.show_title,
         show_date=answer.show_date,
