@@ -11,7 +11,7 @@ from ccrag.web.answers import json_response
 from ccrag.web.ask_events import answered, ask_json, in_turn, search_json, searched, streamed
 from ccrag.web.cursors import read_document_cursor, write_cursor
 from ccrag.web.problems import MEDIA_TYPE
-from ccrag.web.service import AskedQuestion
+from ccrag.web.service import AskedQuestion, check_support
 from ccrag.web.spans import parted, read_spans
 from ccrag.web.state import Asking, State
 
@@ -181,6 +181,13 @@ async def ask_stream(
         return ask_json(result, question, name, explain=body.explain)
 
     return await streamed(request, state, caller, question, show)
+
+
+@router.post("/support", responses={200: {"model": schemas.SupportResponse}, **problems(413)})
+async def support(request: Request, _caller: Asking, body: schemas.SupportRequest) -> Response:
+    """Judge a claim by the words of its evidence texts, of whatever origin; no index is asked."""
+    found = await in_turn(request, lambda _: check_support(body))
+    return json_response(found.model_dump())
 
 
 def question_of(body: schemas.AskRequest | schemas.SearchRequest) -> AskedQuestion:

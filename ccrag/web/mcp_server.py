@@ -23,6 +23,14 @@ from ccrag.web import agent
 from ccrag.web.agent import PAGE_MAX, AgentTools, Session, narrowed
 from ccrag.web.answers import problem_response
 from ccrag.web.problems import ProblemError, problem_of
+from ccrag.web.schemas import (
+    SUPPORT_CLAIM_CHARS,
+    SUPPORT_TEXT_CHARS,
+    SUPPORT_TEXTS,
+    SupportRequest,
+    SupportResponse,
+)
+from ccrag.web.service import check_support
 from ccrag.web.state import CALLER, ServerState
 from ccrag.web.worker_pool import WorkerPool
 
@@ -158,6 +166,26 @@ class McpTools:
             context, lambda session, on_stage: self._tools.ask(session, question, on_stage)
         )
 
+    async def check_support(
+        self,
+        claim: Annotated[
+            str, Field(max_length=SUPPORT_CLAIM_CHARS, description="One sentence that you wrote.")
+        ],
+        evidence: Annotated[
+            list[Annotated[str, Field(max_length=SUPPORT_TEXT_CHARS)]],
+            Field(max_length=SUPPORT_TEXTS, description="The texts that it rests on."),
+        ],
+        context: Ctx,
+    ) -> SupportResponse:
+        """
+        Whether a sentence is supported by the texts that it rests on, judged by its words.
+
+        Use it on each sentence of your answer before you give it. The reason names what differs or
+        is missing: mend the sentence, or find other evidence, and ask again.
+        """
+        request = SupportRequest(claim=claim, evidence=evidence, question=None)
+        return await self._run(context, lambda _session, _on_stage: check_support(request))
+
     async def _run(self, context: Ctx, work: Callable[[Session, StageCallback], T]) -> T:
         """Run `work` over the session; errors reach the agent as one line."""
         try:
@@ -185,6 +213,7 @@ def build_server(tools: McpTools) -> MCPServer[Any]:
         "Read a span with its neighbours": tools.read_span,
         "List the documents": tools.list_documents,
         "Ask for an answer": tools.ask,
+        "Check a sentence against its evidence": tools.check_support,
     }
     for title, function in titled.items():
         server.add_tool(

@@ -59,6 +59,52 @@ class AskRequest(BaseModel):
     explain: bool = Field(False, description="Add variants, every ranking, notes and seconds.")
 
 
+SUPPORT_CLAIM_CHARS, SUPPORT_TEXT_CHARS, SUPPORT_TEXTS = 1_000, 4_000, 20
+"""The most that one request compares: the time it takes grows with both lengths multiplied."""
+
+
+class SupportRequest(BaseModel):
+    """A claim, and the texts that should support it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "claim": "The dam is 61 metres high.",
+                    "evidence": ["The dam, finished in 1931, is 61 metres high."],
+                }
+            ]
+        },
+    )
+    claim: str = Field(min_length=1, max_length=SUPPORT_CLAIM_CHARS)
+    evidence: list[Annotated[str, Field(min_length=1, max_length=SUPPORT_TEXT_CHARS)]] = Field(
+        max_length=SUPPORT_TEXTS
+    )
+    question: str | None = Field(
+        None, max_length=SUPPORT_CLAIM_CHARS, description="The question it answers, if known."
+    )
+
+
+class SupportPlace(BaseModel):
+    """Words of an evidence text: `evidence[text_index][start:end]`."""
+
+    text_index: int
+    start: int
+    end: int
+
+
+class SupportResponse(BaseModel):
+    """Whether the evidence supports the claim, by its words."""
+
+    verdict: Literal["supported", "partly", "unsupported"]
+    probability: float = Field(description="The probability that the evidence supports the claim.")
+    reason: str = Field(description="What differs or is missing.")
+    spans: list[SupportPlace] = Field(
+        description="The best sentence of the evidence, and what contradicts the claim."
+    )
+
+
 class ProblemDetails(BaseModel):
     """An error (RFC 9457)."""
 

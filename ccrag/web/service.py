@@ -7,6 +7,7 @@ Everything here blocks and belongs into the gate's threads.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ccrag.answering.verdict import judge
 from ccrag.config import ServeSettings
 from ccrag.engine.indexes import ListedIndex, ListedPage
 from ccrag.engine.names import check_name
@@ -20,12 +21,14 @@ from ccrag.errors import (
 )
 from ccrag.pipeline.pipeline import Pipeline
 from ccrag.pipeline.stages import StageCallback, no_op
+from ccrag.pipeline.support_weights import support_weights
 from ccrag.types import Candidates, DocId, Document, Passage, PassageId, Query, Result
 from ccrag.web.access import Caller
 from ccrag.web.connection import UPLOAD_PREFIX
 from ccrag.web.metrics import Metrics
 from ccrag.web.problems import ProblemError, not_available, unknown_index
 from ccrag.web.registry import IndexRegistry
+from ccrag.web.schemas import SupportPlace, SupportRequest, SupportResponse
 from ccrag.web.uploads import Uploads
 
 
@@ -49,6 +52,20 @@ class ReadableIndex:
     name: str
     documents: int
     pipelines: tuple[str, ...]
+
+
+def check_support(request: SupportRequest) -> SupportResponse:
+    """Judge a claim by the words of its evidence; no index is asked."""
+    found = judge(request.claim, request.evidence, support_weights(), question=request.question)
+    return SupportResponse(
+        verdict=found.verdict,
+        probability=found.probability,
+        reason=found.reason,
+        spans=[
+            SupportPlace(text_index=span.text_index, start=span.start, end=span.end)
+            for span in found.spans
+        ],
+    )
 
 
 class QueryService:

@@ -352,10 +352,15 @@ def test_openapi_has_examples_that_work(http: TestClient) -> None:
         for name, schema in document["components"]["schemas"].items()
         if "examples" in schema
     }
-    assert set(examples) == {"AskRequest", "SearchRequest", "ProblemDetails"}
+    assert set(examples) == {"AskRequest", "SearchRequest", "SupportRequest", "ProblemDetails"}
     for name, address in (("AskRequest", "/api/ask"), ("SearchRequest", "/api/search")):
         body = {**examples[name], "index": NAME, "candidates": ["res1"]}
         assert http.post(address, json=body).status_code == 200
+    judged = http.post("/api/support", json=examples["SupportRequest"]).json()
+    assert_described(http, "SupportResponse", judged)
+    assert judged["verdict"] == "supported"
+    too_long = {"claim": "x" * 1_001, "evidence": []}
+    assert http.post("/api/support", json=too_long).status_code == 422
     for path in document["paths"].values():
         for operation in path.values():
             assert operation["description"]

@@ -131,6 +131,7 @@ def test_tools_say_what_they_are_for_and_when_to_ask_again(url: str) -> None:
             "read_span",
             "list_documents",
             "ask",
+            "check_support",
         }
         for tool in tools.values():
             assert "sk again" in (tool.description or "")
@@ -138,6 +139,19 @@ def test_tools_say_what_they_are_for_and_when_to_ask_again(url: str) -> None:
             assert tool.annotations.read_only_hint
             assert "context" not in tool.input_schema["properties"]
         assert "ask again" in (client.instructions or "")
+
+    talk(url, scene)
+
+
+def test_a_sentence_is_checked_against_its_evidence(url: str) -> None:
+    async def scene(client: Client) -> None:
+        evidence = ["The dam is 61 metres high."]
+        told = await call(
+            client, "check_support", claim="The dam is 85 metres high.", evidence=evidence
+        )
+        assert told["verdict"] == "unsupported"
+        assert told["reason"] == "the number differs: '85' in the claim, '61' in the evidence"
+        assert told["spans"][0] == {"text_index": 0, "start": 0, "end": 25}
 
     talk(url, scene)
 
