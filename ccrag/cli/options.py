@@ -190,6 +190,7 @@ def chosen_measures(
     from ccrag.evaluation.bertscore import load_bert_scorer
     from ccrag.evaluation.catalogue import default_measures, select_measures
     from ccrag.models.nli import load_nli
+    from ccrag.pipeline.support_weights import word_grade
 
     known = default_measures(
         stemmer=stemmer,
@@ -197,6 +198,7 @@ def chosen_measures(
         bert=None if bertscore is None else load_bert_scorer(bertscore, layers=bertscore_layers),
         judge=None if judge is None else judge.judge,
         nuggets=None if judge is None else judge.nuggets,
+        support=word_grade,
     )
     asked = split_names(names)
     wanted = asked or split_names(preset)

@@ -12,6 +12,7 @@ from ccrag.evaluation.nuggets import NuggetFile, nugget_measure
 from ccrag.evaluation.registry import Measure
 from ccrag.evaluation.retrieval import retrieval_measure
 from ccrag.evaluation.rouge import QUESTION_OVERLAP, ROUGE, rouge_measures, word_measures
+from ccrag.evaluation.weighted_support import SupportGrader, support_measures
 
 DEFAULT_RETRIEVAL = ("nDCG@10", "R@10", "P@1", "RR")
 
@@ -23,6 +24,7 @@ def default_measures(
     bert: BertScorer | None = None,
     judge: Judge | None = None,
     nuggets: NuggetFile | None = None,
+    support: SupportGrader | None = None,
 ) -> tuple[Measure, ...]:
     """
     Return every measure of ours and the default retrieval measures, in the order of a report.
@@ -33,6 +35,7 @@ def default_measures(
         bert: a model for BERTScore.
         judge: a language model that grades answers.
         nuggets: where the nuggets of queries are kept, for the judge.
+        support: grades citations, for TREC's weighted precision and recall.
     """
     return (
         *(retrieval_measure(name) for name in DEFAULT_RETRIEVAL),
@@ -41,6 +44,7 @@ def default_measures(
         *word_measures(),
         *cited_document_measures(),
         *citation_measures(),
+        *support_measures(support),
         *entailment_measures(nli),
         *evidence_measures(),
         *abstention_measures(),

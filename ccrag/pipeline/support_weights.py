@@ -5,10 +5,11 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 
 from ccrag.answering.support import lexical_support
-from ccrag.answering.verdict import SupportWeights, judge
+from ccrag.answering.verdict import Judgement, SupportWeights, judge
 from ccrag.pipeline.packaged import packaged_text
 
 MADE_BY = "python -m benchmarks.support"
+GRADES: dict[Judgement, float] = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
 
 
 @lru_cache(maxsize=1)
@@ -32,3 +33,9 @@ def word_support(evidence: str, sentence: str) -> float | None:
 def why_unsupported(evidence: str, sentence: str) -> str:
     """Return what speaks against a sentence, in words."""
     return judge(sentence, [evidence], support_weights()).reason
+
+
+def word_grade(sentence: str, evidence: str, question: str) -> float:
+    """Return how far `evidence` supports a sentence, by their words: 1, .5 or 0."""
+    found = judge(sentence, [evidence], support_weights(), question=question)
+    return GRADES[found.verdict]

@@ -12,6 +12,7 @@ from ccrag.evaluation.registry import Measure, Need, per_query
 from ccrag.evaluation.rundata import RunAnswer, RunData, RunSentence
 from ccrag.evaluation.scores import compare_runs, evaluate
 from ccrag.evaluation.tables import outcome_json, per_query_csv
+from ccrag.evaluation.weighted_support import support_measures
 from tests.unit.measured import answer
 
 GOLD = Gold(
@@ -29,8 +30,11 @@ RUN = RunData(
     provenance={},
 )
 GIVEN = default_measures(
-    nli=lambda premise, hypothesis: 1.0, bert=lambda texts, _: [0.5] * len(texts)
+    nli=lambda premise, hypothesis: 1.0,
+    bert=lambda texts, _: [0.5] * len(texts),
+    support=lambda sentence, text, question: 1.0,
 )
+OF_SUPPORT = {measure.name for measure in support_measures(None)}
 JUDGED = {"judge-correctness", "judge-completeness", "nugget-coverage"}
 ALL = tuple(measure for measure in GIVEN if measure.name not in JUDGED)
 """All but what a language model grades; `test_judging` is about that."""
@@ -53,7 +57,9 @@ def test_with_everything_given_nothing_is_left_out() -> None:
             replace(RUN, provenance=None),
             GOLD,
             "provenance.json",
-            {"lexical-support", "nli-recall", "nli-precision", "context-chars", *OF_QUOTES},
+            {"lexical-support", "nli-recall", "nli-precision", "context-chars"}
+            | OF_QUOTES
+            | OF_SUPPORT,
         ),
         (replace(RUN, answers=None), GOLD, "responses", NAMES - {"nDCG@10", "R@10", "P@1", "RR"}),
         (
@@ -90,7 +96,7 @@ def test_a_missing_need_leaves_its_measures_out_by_name(
 
 def test_models_that_are_not_given() -> None:
     left_out = evaluate(RUN, GOLD, default_measures()).left_out
-    assert set(left_out) == {"bertscore", "nli-recall", "nli-precision"} | JUDGED
+    assert set(left_out) == {"bertscore", "nli-recall", "nli-precision"} | JUDGED | OF_SUPPORT
 
 
 def test_a_query_absent_from_the_run_counts_as_empty() -> None:
