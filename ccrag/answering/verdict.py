@@ -6,6 +6,7 @@ sentence of the evidence nearly word by word and differs in a number, a date, a 
 a name or a denial (`disagreement`), it is not supported, whatever else it shares.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
@@ -14,10 +15,18 @@ from typing import Any, Literal, NamedTuple
 from ccrag.answering.calibration import Weight
 from ccrag.answering.disagreement import Disagreement, disagreements, is_number, value_set
 from ccrag.answering.support_features import Compared, compare, features
+from ccrag.answering.support_text import words_of
 
 Judgement = Literal["supported", "partly", "unsupported"]
 SUPPORTED_FROM, PARTLY_FROM = 0.55, 0.3
 """Probabilities: from .55 on a fifth of unsupported claims pass, a third of supported ones fail."""
+HALF = 0.5
+"""The probability of a claim of which a whole clause is missing, at most: partly supported."""
+MISSING_CLAUSE, CLAUSE_TERMS = 0.3, 4
+"""A clause of so many content terms is missing where less than that share is in the evidence."""
+_CLAUSE = re.compile(
+    r"[,;](?: and| but| while| whereas)? |(?<=\w) and (?=the |it |he |she |they |this )"
+)
 DISAGREES = 0.05
 """The probability of a claim that its evidence contradicts, at most."""
 MAX_MISSING = 6
@@ -79,6 +88,9 @@ def judge(
         return Verdict("unsupported", 0.0, "there is no evidence", ())
     probability = weights.probability(features(compared, question))
     against = disagreements(compared.words, compared.best)
+    missing = _missing_clause(claim, compared)
+    if missing is not None:
+        probability = min(probability, HALF)
     if against:
         probability = min(probability, DISAGREES)
     best = compared.best
@@ -91,7 +103,7 @@ def judge(
     return Verdict(
         verdict_of(probability),
         round(probability, 4),
-        _reason(compared, against),
+        _reason(compared, against, missing),
         tuple(spans),
         against,
     )
@@ -104,10 +116,25 @@ def verdict_of(probability: float) -> Judgement:
     return "partly" if probability >= PARTLY_FROM else "unsupported"
 
 
-def _reason(compared: Compared, against: Sequence[Disagreement]) -> str:
+def _missing_clause(claim: str, compared: Compared) -> str | None:
+    """Return the first clause of a claim of several that the evidence does not speak of."""
+    clauses = [part for part in _CLAUSE.split(claim) if part.strip()]
+    if len(clauses) < 2:
+        return None
+    held = frozenset[str]().union(*(clause.stems for clause in compared.clauses))
+    for part in clauses:
+        stems = {word.stem for word in words_of(part) if word.is_content}
+        if len(stems) >= CLAUSE_TERMS and len(stems & held) < MISSING_CLAUSE * len(stems):
+            return part.strip(" .")
+    return None
+
+
+def _reason(compared: Compared, against: Sequence[Disagreement], missing: str | None) -> str:
     """Say in words what speaks against the claim, or that its words stand in the evidence."""
     if against:
         return "; ".join(map(_said, against))
+    if missing is not None:
+        return f"not in the evidence: {missing!r}"
     held = frozenset[str]().union(*(clause.stems for clause in compared.clauses))
     values = value_set(w for clause in compared.clauses for w in clause.words if is_number(w))
     numbers = [w.text for w in compared.words if is_number(w) and value_set([w]).isdisjoint(values)]

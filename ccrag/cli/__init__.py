@@ -14,6 +14,7 @@ from ccrag.cli import batch, models, node
 from ccrag.cli.ask import ask, evidence, search
 from ccrag.cli.calibrate import calibrate
 from ccrag.cli.chat import chat
+from ccrag.cli.cite import cite
 from ccrag.cli.eval import eval_command
 from ccrag.cli.experiment import experiment_command
 from ccrag.cli.index import index
@@ -48,6 +49,7 @@ app.command("validate")(validate_command)
 app.command("eval")(eval_command)
 app.command()(calibrate)
 app.command()(support)
+app.command()(cite)
 app.command("experiment")(experiment_command)
 app.command()(pipelines)
 app.command()(serve)

@@ -159,10 +159,18 @@ def _read_rankings(path: Path) -> dict[QueryId, Ranked]:
 
 
 def _read_responses(path: Path) -> dict[QueryId, RunAnswer]:
-    return by_query(path, RESPONSE_KINDS, lambda record: _response(path, record))
+    return by_query(path, RESPONSE_KINDS, lambda record: response_of(path, record))
 
 
-def _response(path: Path, record: JsonlRecord) -> RunAnswer:
+def response_of(path: Path, record: JsonlRecord) -> RunAnswer:
+    """
+    Return the answer of one record of TREC RAG or LongEval.
+
+    Raises:
+        InputError: it is none; names the line.
+    """
+    for message in shape_problems(record.value, RESPONSE_KINDS):
+        raise InputError(message, path=path, line=record.line)
     references = tuple(map(str, items(record.value["references"])))
     sentences: list[RunSentence] = []
     for position, sentence in enumerate(items(record.value["answer"])):

@@ -61,6 +61,13 @@ def test_what_is_missing_is_named() -> None:
     assert why_unsupported("Nothing of it.", "Boats float.").startswith("words not in the evid")
 
 
+def test_a_second_claim_in_the_sentence_is_partly_supported() -> None:
+    claim = f"{TRUE.removesuffix('.')}, and a team of divers from Norway tested its turbines."
+    found = judge(claim, EVIDENCE, support_weights())
+    assert found.verdict == "partly"
+    assert found.reason == "not in the evidence: 'a team of divers from Norway tested its turbines'"
+
+
 @pytest.mark.parametrize(
     ("claim", "evidence", "reason"),
     [("…", EVIDENCE, "the claim holds no words"), (TRUE, (), "there is no evidence")],
