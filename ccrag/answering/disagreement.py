@@ -84,7 +84,7 @@ _SIGNED = re.compile(r"[-−]\s?$")
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """What the claim says and its sentence says otherwise."""
+    """A thing that the claim and its sentence say differently."""
 
     kind: Kind
     claimed: str

@@ -9,6 +9,8 @@ from ccrag.retrieval.fusion import reciprocal_ranks
 from ccrag.types import SentenceKey
 
 SentenceScores = Mapping[SentenceKey, float]
+SentenceScoreTable = dict[SentenceKey, float]
+"""Scores while they are made."""
 
 
 def bm25_sentence_scores(

@@ -36,7 +36,7 @@ class Compared:
     clauses: tuple[Clause, ...]
     """The sentences of all evidence texts; the order of the texts does not change any figure."""
     weights: Mapping[str, float]
-    """How much each content stem of the claim counts, by its rarity among the sentences."""
+    """The weight of each content stem of the claim, by its rarity among the sentences."""
     best: Clause | None
     """The sentence that holds most of the claim."""
 

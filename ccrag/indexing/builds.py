@@ -1,4 +1,4 @@
-"""How existing indices were built, so that documents to be added are treated the same."""
+"""Find how existing indices were built, so that documents to be added are treated the same."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -16,7 +16,11 @@ from ccrag.answering.merit import Merit, by_merit, merits
 from ccrag.answering.sentence_features import Column, sentence_features
 from ccrag.answering.sentence_ranking import SentenceRanking
 from ccrag.answering.sentence_ranking import reasons as reasons_of
-from ccrag.answering.sentence_scores import bm25_sentence_scores, rrf_sentence_scores
+from ccrag.answering.sentence_scores import (
+    SentenceScoreTable,
+    bm25_sentence_scores,
+    rrf_sentence_scores,
+)
 from ccrag.answering.shown import best_runs, everything
 from ccrag.config import PipelineSettings
 from ccrag.config.requirements import requirements
@@ -33,7 +37,6 @@ from ccrag.text.tokens import TokenCounter, estimate_tokens
 from ccrag.text.truncate import short_repr
 from ccrag.types import Evidence, SentenceKey
 
-SentenceScoreTable = dict[SentenceKey, float]
 Reasons = dict[SentenceKey, tuple[tuple[str, float], ...]]
 PACKAGED_RANKINGS = {"learnt": "sentences", "learnt-lexical": "sentences-lexical"}
 HORIZON = 4

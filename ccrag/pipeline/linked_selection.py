@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ccrag.answering.sentence_scores import SentenceScoreTable
 from ccrag.config import PipelineSettings
 from ccrag.errors import ModelError
 from ccrag.models.base import Encoder
@@ -22,8 +23,6 @@ from ccrag.retrieval.linked import (
 from ccrag.retrieval.units import STAGE, best_at_both_ends
 from ccrag.text.tokens import TokenCounter
 from ccrag.types import DocId, Passage, SentenceKey, Unit
-
-SentenceScoreTable = dict[SentenceKey, float]
 
 
 class LinkedSelector:

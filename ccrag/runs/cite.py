@@ -46,7 +46,7 @@ class CheckedCitation:
 
 
 @dataclass(frozen=True, slots=True)
-class CitedSentence:
+class CheckedSentence:
     """A sentence with the evidence that was found for it."""
 
     text: str
@@ -75,7 +75,7 @@ class CitedSentence:
 
 def cite(
     pipeline: Pipeline, answers: Sequence[WrittenAnswer], weights: SupportWeights
-) -> Iterator[tuple[WrittenAnswer, tuple[CitedSentence, ...]]]:
+) -> Iterator[tuple[WrittenAnswer, tuple[CheckedSentence, ...]]]:
     """
     Yield each answer with its sentences judged against the candidates, in order.
 
@@ -112,7 +112,7 @@ def _cited(
     sentence: WrittenSentence,
     outcomes: Iterator[Result | Failure],
     weights: SupportWeights,
-) -> CitedSentence:
+) -> CheckedSentence:
     found = next(outcomes)
     if isinstance(found, Failure):
         raise found.error
@@ -130,7 +130,7 @@ def _cited(
         probabilities[doc_id] = max((item.verdict.probability for item in own), default=0.0)
     shown = (contradicting if contradicting and not supporting else judged)[:1]
     verdict = shown[0].verdict if shown else judge(sentence.text, [], weights)
-    return CitedSentence(
+    return CheckedSentence(
         text=sentence.text,
         verdict=verdict.verdict,
         probability=verdict.probability,

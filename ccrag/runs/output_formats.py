@@ -14,7 +14,7 @@ PREDICTIONS = "predictions.jsonl"
 MTRAG = (Format.MTRAG_A, Format.MTRAG_B, Format.MTRAG_C)
 
 
-Contexts = Mapping[QueryId, Sequence[JSON]] | None
+TaskContexts = Mapping[QueryId, Sequence[JSON]] | None
 """The contexts that came with the tasks, as they came; None where passages are searched."""
 
 
@@ -28,7 +28,7 @@ class OutputFormat:
     """Makes the line of one query."""
 
 
-def longeval_format(settings: Settings, _contexts: Contexts = None) -> OutputFormat:
+def longeval_format(settings: Settings, _contexts: TaskContexts = None) -> OutputFormat:
     """Return TREC RAG 2025's format 1, which LongEval takes."""
     team_id, run_id = settings.output.team_id, run_id_of(settings)
     return OutputFormat(
@@ -38,13 +38,13 @@ def longeval_format(settings: Settings, _contexts: Contexts = None) -> OutputFor
     )
 
 
-def _mtrag_a(_settings: Settings, _contexts: Contexts) -> OutputFormat:
+def _mtrag_a(_settings: Settings, _contexts: TaskContexts) -> OutputFormat:
     return OutputFormat(
         Format.MTRAG_A, PREDICTIONS, lambda r: mtrag.retrieval_record(r.query, r.ranking)
     )
 
 
-def _mtrag_b(_settings: Settings, contexts: Contexts) -> OutputFormat:
+def _mtrag_b(_settings: Settings, contexts: TaskContexts) -> OutputFormat:
     if contexts is None:
         raise ConfigError("a run over an index is not written as mtrag-b")
     return OutputFormat(
@@ -54,7 +54,7 @@ def _mtrag_b(_settings: Settings, contexts: Contexts) -> OutputFormat:
     )
 
 
-def _mtrag_c(_settings: Settings, _contexts: Contexts) -> OutputFormat:
+def _mtrag_c(_settings: Settings, _contexts: TaskContexts) -> OutputFormat:
     return OutputFormat(
         Format.MTRAG_C,
         PREDICTIONS,
@@ -62,7 +62,7 @@ def _mtrag_c(_settings: Settings, _contexts: Contexts) -> OutputFormat:
     )
 
 
-WRITERS: dict[Format, Callable[[Settings, Contexts], OutputFormat]] = {
+WRITERS: dict[Format, Callable[[Settings, TaskContexts], OutputFormat]] = {
     Format.LONGEVAL: longeval_format,
     Format.TREC_RAG25: longeval_format,
     Format.MTRAG_A: _mtrag_a,
@@ -73,7 +73,7 @@ WRITERS: dict[Format, Callable[[Settings, Contexts], OutputFormat]] = {
 
 
 def make_output_format(
-    format_: Format, settings: Settings, contexts: Contexts = None
+    format_: Format, settings: Settings, contexts: TaskContexts = None
 ) -> OutputFormat:
     """
     Return the output format of a shared task.

@@ -178,7 +178,7 @@ class McpTools:
         context: Ctx,
     ) -> SupportResponse:
         """
-        Whether a sentence is supported by the texts that it rests on, judged by its words.
+        Judge by its words whether a sentence is supported by the texts that it rests on.
 
         Use it on each sentence of your answer before you give it. The reason names what differs or
         is missing: mend the sentence, or find other evidence, and ask again.

@@ -95,7 +95,7 @@ class SupportPlace(BaseModel):
 
 
 class SupportResponse(BaseModel):
-    """Whether the evidence supports the claim, by its words."""
+    """The judgement whether the evidence supports the claim, by its words."""
 
     verdict: Literal["supported", "partly", "unsupported"]
     probability: float = Field(description="The probability that the evidence supports the claim.")

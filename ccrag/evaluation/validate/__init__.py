@@ -30,30 +30,30 @@ TREC_DEPTH = 100
 RUN_DEPTH = 1000
 """Lines per query elsewhere, the custom of TREC."""
 
-Asked = Path | Sequence[Query] | None
+AskedQueries = Path | Sequence[Query] | None
 """The queries that were asked: as values, as the task's own file, or not known."""
 
 
 class FormatCheck(NamedTuple):
     """The checks of one shared task."""
 
-    rules: Callable[[Asked], Rules]
+    rules: Callable[[AskedQueries], Rules]
     depth: int = RUN_DEPTH
     has_metadata: bool = False
     """A run's folder must hold a valid `ir-metadata.yml`."""
 
 
-def _queries(asked: Asked) -> Sequence[Query] | None:
+def _queries(asked: AskedQueries) -> Sequence[Query] | None:
     if isinstance(asked, Path):
         raise InputError("longeval needs queries with their candidates", path=asked)
     return asked
 
 
-def _topics(asked: Asked) -> Sequence[Query] | None:
+def _topics(asked: AskedQueries) -> Sequence[Query] | None:
     return read_topics(asked) if isinstance(asked, Path) else asked
 
 
-def _tasks(asked: Asked) -> Sequence[Task] | None:
+def _tasks(asked: AskedQueries) -> Sequence[Task] | None:
     if asked is None or isinstance(asked, Path):
         return None if asked is None else read_tasks(asked)
     raise InputError("mtrag needs the tasks' file, which names each task's collection and turns")
@@ -74,7 +74,7 @@ def validate(
     path: Path,
     *,
     format: Format,  # noqa: A002  # the word of the command line
-    queries: Asked,
+    queries: AskedQueries,
     depth: int | None = None,
 ) -> list[Problem]:
     """
@@ -115,7 +115,7 @@ def _answer_problems(folder: Path, rules: Rules) -> list[Problem]:
     return [Problem(folder, None, None, f"must hold exactly one .jsonl file, found {found}")]
 
 
-def _candidates(asked: Asked) -> Mapping[QueryId, Candidates] | None:
+def _candidates(asked: AskedQueries) -> Mapping[QueryId, Candidates] | None:
     if asked is None or isinstance(asked, Path):
         return None
     return {query.query_id: query.candidates for query in asked}
