@@ -56,3 +56,5 @@ def read_claims(path: Path) -> Iterator[Claim]:
             yield Claim(claim_id, text, tuple(map(str, texts)), question)
             continue
         raise InputError(message, path=path, line=record.line)
+    if not seen:
+        raise InputError("holds no claim", path=path)

@@ -1,6 +1,6 @@
 """Read answers that somebody wrote: shared-task records, or plain text; a JSON object a line."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ccrag.errors import InputError
 from ccrag.evaluation.records import checked_records, query_id_of
 from ccrag.evaluation.run_files import response_of
 from ccrag.evaluation.validate.jsonl import JsonlRecord
-from ccrag.evaluation.validate.shape import is_text, items
+from ccrag.evaluation.validate.shape import is_text, is_whole, items
 from ccrag.text.sentences import split_sentences
 from ccrag.types import Candidates, DocId
 
@@ -55,30 +55,28 @@ def read_written(path: Path, candidates: Candidates | None) -> Iterator[WrittenA
             )
         seen[answer.answer_id] = record.line
         yield answer
+    if not seen:
+        raise InputError("holds no answer", path=path)
 
 
 def _answer(path: Path, record: JsonlRecord, candidates: Candidates | None) -> WrittenAnswer:
     value = record.value
-    reads: dict[str, Callable[[], tuple[WrittenSentence, ...]]] = {
-        "answer": lambda: _submitted(path, record),
-        "text": lambda: _plain(str(value["text"])),
-    }
-    answer_id = query_id_of(value) or (str(value["id"]) if is_text(value.get("id")) else None)
-    form = next((name for name in reads if name in value), None)
-    if answer_id is None or form is None:
-        raise InputError(
-            "is no answer: expected `references` and `answer`, or `id` and `text`",
-            path=path,
-            line=record.line,
-        )
-    sentences = reads[form]()
+    given = value.get("id")
+    answer_id = query_id_of(value) or (str(given) if is_text(given) or is_whole(given) else None)
+
+    def wrong(problem: str) -> InputError:
+        return InputError(problem, path=path, line=record.line)
+
+    if answer_id is None or not ("answer" in value or is_text(value.get("text"))):
+        raise wrong("is no answer: expected `references` and `answer`, or `id` and `text`")
+    if not isinstance(value.get("doc_ids", []), list):
+        raise wrong(f"answer {answer_id!r}: doc_ids must be a list of ids")
+    sentences = _submitted(path, record) if "answer" in value else _plain(str(value["text"]))
     own = [*map(str, items(value.get("doc_ids"))), *map(str, items(value.get("references")))]
     if candidates is None and not own:
-        raise InputError(
+        raise wrong(
             f"answer {answer_id!r} names no document: give --docs, --docs-file, --collection or "
-            "--all, or `doc_ids` in the record",
-            path=path,
-            line=record.line,
+            "--all, or `doc_ids` in the record"
         )
     return WrittenAnswer(
         answer_id,
@@ -91,8 +89,16 @@ def _answer(path: Path, record: JsonlRecord, candidates: Candidates | None) -> W
 def _submitted(path: Path, record: JsonlRecord) -> tuple[WrittenSentence, ...]:
     answer = response_of(path, record)
     known = range(len(answer.references))
+    for at, sentence in enumerate(answer.sentences):
+        if any(citation not in known for citation in sentence.citations):
+            raise InputError(
+                f"answer[{at}] cites what is not among the {len(known)} references; "
+                "`ccrag validate` lists all such faults",
+                path=path,
+                line=record.line,
+            )
     return tuple(
-        WrittenSentence(s.text, tuple(answer.references[c] for c in s.citations if c in known))
+        WrittenSentence(s.text, tuple(answer.references[c] for c in s.citations))
         for s in answer.sentences
     )
 

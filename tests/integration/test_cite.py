@@ -90,6 +90,15 @@ def test_nothing_outside_the_candidates_is_read(indexed: str, tmp_path: Path) ->
     ("record", "told"),
     [
         ({"id": "a"}, "answers.jsonl:1: is no answer"),
+        ({"id": "a", "text": 5}, "answers.jsonl:1: is no answer"),
+        (
+            {"id": 7, "text": "It is.", "doc_ids": "dam"},
+            "answer '7': doc_ids must be a list of ids",
+        ),
+        (
+            {"topic_id": "a", "references": ["dam"], "answer": [sentence("It is.", 0, 5)]},
+            "answers.jsonl:1: answer[0] cites what is not among the 1 references",
+        ),
         ({"id": "a", "text": "It is."}, "answers.jsonl:1: answer 'a' names no document"),
         ({"topic_id": "a", "references": [], "answer": "x"}, "answers.jsonl:1: answer must be"),
     ],

@@ -60,3 +60,9 @@ def test_a_bad_line_is_refused(tmp_path: Path, record: object, told: str) -> Non
     assert told in done.output or told == "line 2"
     assert "claims.jsonl:2" in done.output
     assert not out.exists()
+
+
+def test_a_file_without_claims_is_refused(tmp_path: Path) -> None:
+    done, out = run(tmp_path)
+    assert (done.exit_code, out.exists()) == (1, False)
+    assert "claims.jsonl: holds no claim" in done.output
