@@ -24,7 +24,7 @@ from ccrag.corpus.queries import read_queries
 from ccrag.evaluation.run_files import read_quotes
 from ccrag.evaluation.significance import compare
 from ccrag.pipeline.factory import open_to_train_evidence
-from ccrag.training.sentence_ranking import (
+from ccrag.training.sentence_ranker import (
     FOLDS,
     REPEATS,
     JudgedQuestion,

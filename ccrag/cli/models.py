@@ -19,7 +19,7 @@ from ccrag.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from ccrag.models.cached import CachedEncoder
-    from ccrag.training.sentence_ranking import RankingWorth
+    from ccrag.training.sentence_ranker import RankingWorth
 
 app = typer.Typer(help="Look at encoders, and make models.", no_args_is_help=True)
 
@@ -94,7 +94,7 @@ def train_evidence(
     from ccrag.pipeline.factory import open_to_train_evidence
     from ccrag.pipeline.packaged import SUFFIX
     from ccrag.pipeline.rankings import write_ranking
-    from ccrag.training.sentence_ranking import fit, judge_questions, measure
+    from ccrag.training.sentence_ranker import fit, judge_questions, measure
     from ccrag.types import Candidates
 
     with user_errors():

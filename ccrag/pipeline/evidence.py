@@ -14,8 +14,8 @@ from ccrag.answering.evidence import (
 )
 from ccrag.answering.merit import Merit, by_merit, merits
 from ccrag.answering.sentence_features import Column, sentence_features
-from ccrag.answering.sentence_ranking import SentenceRanking
-from ccrag.answering.sentence_ranking import reasons as reasons_of
+from ccrag.answering.sentence_ranker import SentenceRanking
+from ccrag.answering.sentence_ranker import reasons as reasons_of
 from ccrag.answering.sentence_scores import (
     SentenceScoreTable,
     bm25_sentence_scores,

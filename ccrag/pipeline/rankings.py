@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from ccrag.answering.sentence_ranking import SentenceRanking
+from ccrag.answering.sentence_ranker import SentenceRanking
 from ccrag.errors import ConfigError, InputError
 from ccrag.pipeline.packaged import packaged_text
 

@@ -1,7 +1,7 @@
 """
 Rank sentences as evidence by learnt weights: a logistic regression, as plain numbers. Pure.
 
-`pipeline.rankings` reads one from a file, `training.sentence_ranking` learns one.
+`pipeline.rankings` reads one from a file, `training.sentence_ranker` learns one.
 """
 
 from collections.abc import Mapping, Sequence

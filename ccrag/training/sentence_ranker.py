@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ccrag.answering.calibration import Weight
 from ccrag.answering.evidence import CandidateSentence
 from ccrag.answering.sentence_features import Column
-from ccrag.answering.sentence_ranking import SentenceRanking
+from ccrag.answering.sentence_ranker import SentenceRanking
 from ccrag.errors import InputError, ModelError
 from ccrag.evaluation.gold import GoldQuote
 from ccrag.evaluation.measures import evidence_found
