@@ -16,12 +16,10 @@ from ccrag.evaluation.validate.jsonl import JsonlRecord
 from ccrag.evaluation.validate.shape import Kinds, is_whole, items, shape_problems
 from ccrag.formats.plain_files import file_bytes
 from ccrag.formats.provenance import EvidenceRecord, QueryRecord
+from ccrag.formats.run_folder import PROVENANCE, RESPONSES, TREC_RUN
 from ccrag.formats.trec_run import QrelsByQuery, merge_qrels, read_qrels, read_run
 from ccrag.types import Evidence, QueryId
 
-RESPONSES = "responses.jsonl"
-TREC_RUN = "run.trec"
-PROVENANCE = "provenance.json"
 RESPONSE_KINDS: Kinds = {"references": "a list", "answer": "a list"}
 SENTENCE_KINDS: Kinds = {"citations": "a list"}
 OUTSIDE = -1

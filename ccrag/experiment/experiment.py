@@ -27,12 +27,10 @@ from ccrag.experiment.runner import (
     no_progress,
     open_runs,
 )
+from ccrag.formats.run_folder import PER_QUERY, REPORT, RESULTS
 from ccrag.runs.causes import Trouble, cause_lines
 from ccrag.types import Query
 
-RESULTS = "results.json"
-PER_QUERY = "results.csv"
-REPORT = "report.html"
 CAUSES_SHOWN = 3
 
 

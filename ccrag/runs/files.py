@@ -18,20 +18,17 @@ from ccrag.config.requirements import requirements
 from ccrag.engine.index import IndexInfo
 from ccrag.formats import trec_run
 from ccrag.formats.provenance import QueryRecord
+from ccrag.formats.run_folder import IR_METADATA, PROVENANCE, RESPONSES, TREC_RUN
 from ccrag.llm.prompts import Prompt, load_prompt
 from ccrag.pipeline.state import Failure
 from ccrag.retrieval.rerank import STAGE as RERANK
 from ccrag.runs.calls import CallTotals
 from ccrag.runs.journal import JournalEntry
 from ccrag.runs.metadata import metadata_text
-from ccrag.runs.output_formats import RESPONSES, OutputFormat, longeval_format, run_id_of
+from ccrag.runs.output_formats import OutputFormat, longeval_format, run_id_of
 from ccrag.runs.provenance import result_json
 from ccrag.types import JSON, Result
 from ccrag.version import __version__
-
-TREC_RUN = "run.trec"
-IR_METADATA = "ir-metadata.yml"
-PROVENANCE = "provenance.json"
 
 
 @dataclass(slots=True)

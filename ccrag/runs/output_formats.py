@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from ccrag.config import Settings
 from ccrag.errors import ConfigError
 from ccrag.formats import Format, mtrag, trec_rag
+from ccrag.formats.run_folder import PREDICTIONS, RESPONSES
 from ccrag.types import JSON, QueryId, Result
 
-RESPONSES = "responses.jsonl"
-PREDICTIONS = "predictions.jsonl"
-"""MTRAGEval's."""
 MTRAG = (Format.MTRAG_A, Format.MTRAG_B, Format.MTRAG_C)
 
 

@@ -8,12 +8,13 @@ from typing import Protocol
 from ccrag.config import Settings
 from ccrag.engine.index import IndexInfo
 from ccrag.errors import InputError
+from ccrag.formats.run_folder import PREDICTIONS, PROVENANCE, RESPONSES
 from ccrag.pipeline.state import Failure
 from ccrag.runs.calls import CallTotals
-from ccrag.runs.files import PROVENANCE, entry_of, prompt_of, write_files
+from ccrag.runs.files import entry_of, prompt_of, write_files
 from ccrag.runs.identity import RunIdentity, run_identity
 from ccrag.runs.journal import FILE_NAME, Journal, JournalEntry
-from ccrag.runs.output_formats import PREDICTIONS, RESPONSES, OutputFormat, longeval_format
+from ccrag.runs.output_formats import OutputFormat, longeval_format
 from ccrag.runs.status import RunState, kept_entries, other_run, run_status
 from ccrag.types import Query, Result
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import orjson
 
 from ccrag.errors import InputError
-from ccrag.runs.files import IR_METADATA, PROVENANCE, TREC_RUN
+from ccrag.formats.run_folder import IR_METADATA, PREDICTIONS, PROVENANCE, RESPONSES, TREC_RUN
 from ccrag.runs.identity import differences
 from ccrag.runs.journal import FILE_NAME as JOURNAL
-from ccrag.runs.output_formats import PREDICTIONS, RESPONSES
 from ccrag.types import JSON
 
 DIFFERENCES_SHOWN = 4

@@ -9,10 +9,8 @@ from typing import Any
 
 import orjson
 
-from ccrag.experiment.experiment import REPORT, RESULTS
 from ccrag.formats.provenance import QueryRecord
-from ccrag.runs.files import PROVENANCE
-from ccrag.runs.output_formats import RESPONSES
+from ccrag.formats.run_folder import PROVENANCE, REPORT, RESPONSES, RESULTS
 from ccrag.types import QueryId
 from ccrag.web.problems import ProblemError
 

@@ -19,12 +19,11 @@ from ccrag.evaluation.validate.trec_rag24 import trec_rag24_rules
 from ccrag.evaluation.validate.trec_rag25 import trec_rag25_rules
 from ccrag.evaluation.validate.trec_run import run_problems
 from ccrag.formats import Format
+from ccrag.formats.run_folder import IR_METADATA, TREC_RUN
 from ccrag.types import Candidates, Query, QueryId
 
 __all__ = ["Format", "Problem", "validate"]
 
-METADATA_NAME = "ir-metadata.yml"
-RUN_NAME = "run.trec"
 TREC_DEPTH = 100
 """Lines per topic of a TREC RAG retrieval run."""
 RUN_DEPTH = 1000
@@ -96,10 +95,10 @@ def validate(
         return file_problems(path, rules)
     problems = _answer_problems(path, rules)
     if check.has_metadata:
-        problems += ir_metadata_problems(path / METADATA_NAME)
-    if (path / RUN_NAME).is_file():
+        problems += ir_metadata_problems(path / IR_METADATA)
+    if (path / TREC_RUN).is_file():
         problems += run_problems(
-            path / RUN_NAME,
+            path / TREC_RUN,
             depth=depth or check.depth,
             asked=rules.asked,
             candidates=_candidates(queries),
