@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from ccrag.config import PipelineSettings
+from ccrag.config.load import load_settings
 
 
 def settings(**sections: Any) -> PipelineSettings:
@@ -45,3 +46,10 @@ def test_what_does_not_fit(sections: dict[str, Any], message: str) -> None:
 def test_what_fits() -> None:
     settings(fusion={"weights": {"dense:original": 2.0}})
     settings(fusion={"method": "highest"}, retrieval={"lists": ["dense"]})
+
+
+def test_the_damping_constant_is_that_of_the_paper() -> None:
+    """Cormack, Clarke and Büttcher (SIGIR 2009) set k to 60; the published pipelines keep it."""
+    assert PipelineSettings().fusion.rrf_k == 60
+    for name in ("rrf-no-rerank", "caes-rag-rrf"):
+        assert load_settings(name).fusion.rrf_k == 60
