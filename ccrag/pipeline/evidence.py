@@ -78,12 +78,14 @@ class EvidenceSelector:
             reasons: Reasons = {}
             if self._ranking is not None:
                 scores, reasons = self._learnt(self._ranking, state, found, cosine)
+                of_documents = scores
             else:
                 scores = self._scores(state, found, cosine)
+                of_documents = cosine or scores
             # headings tell what a document is about: scored with the rest, never shown
             kept = [candidate for candidate in found if not candidate.heading]
             if settings.max_documents is not None:
-                kept = self._of_best_documents(state, kept, cosine or scores)
+                kept = self._of_best_documents(state, kept, of_documents)
             state.cosines = cosine
             state.evidence = self._shown(state, scores)
             if not state.evidence:
@@ -139,9 +141,10 @@ class EvidenceSelector:
         added = ranking.contributions(self._features(state, candidates, cosines))
         keys = [candidate.key for candidate in candidates]
         found = ranking.probabilities(added).tolist()
-        return dict(zip(keys, found, strict=True)), {
-            key: tuple(reasons_of(added, at)) for at, key in enumerate(keys)
-        }
+        best = sorted(range(len(keys)), key=lambda at: -found[at])
+        horizon = HORIZON * self._settings.evidence.max_sentences  # no other is ever chosen
+        reasons = {keys[at]: tuple(reasons_of(added, at)) for at in best[:horizon]}
+        return dict(zip(keys, found, strict=True)), reasons
 
     def _shown(self, state: QueryState, scores: SentenceScoreTable) -> tuple[Evidence, ...]:
         """Return what a language model sees, where that is more than the chosen sentences."""
